@@ -8,7 +8,9 @@ const cluster = 'test/kubernetes/*.test.ts'
 /** The tests of all stores that it also runs, for the store of Kubernetes alone. */
 const stores = ['stores/servers', 'stores/processes', 'stores/silent', 'lease/stores', 'lease/kubernetes']
 
-/** Short files whose tests take longest: they compile, install packages, kill processes, or run many worlds. */
+/**
+ * Short files whose tests take longest: they compile, install packages, kill processes, or run many worlds.
+ */
 const slow = [
   /\/test\/native\//,
   /\/test\/(package|orms|runtimes|databases)\//,
@@ -17,7 +19,10 @@ const slow = [
   /\/test\/api\/docs\./,
 ]
 
-/** Begins with the slow files. Without results of an earlier run, vitest begins with large files, and a worker idles at the end. */
+/**
+ * Begins with the slow files. Without results of an earlier run, vitest begins with large files, and a worker
+ * idles at the end.
+ */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
@@ -26,8 +31,8 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
-// `npm test` (mode 'test') leaves out the long tests, `npm run test:long` runs only them, `npm run test:all` runs all tests but those
-// of mode 'kubernetes'.
+// `npm test` (mode 'test') leaves out the long tests, `npm run test:long` runs only them, `npm run test:all`
+// runs all tests but those of mode 'kubernetes'.
 export default defineConfig(({ mode }) => ({
   test: {
     ...(mode === 'kubernetes'
@@ -37,8 +42,8 @@ export default defineConfig(({ mode }) => ({
           exclude: [...configDefaults.exclude, cluster, ...(mode === 'test' ? [long] : [])],
         }),
     pool: 'forks',
-    // Many tests start threads and processes themselves, so more files at once would only slow each other down. Long tests also wait for
-    // servers, and a third file uses that time.
+    // Many tests start threads and processes themselves, so more files at once would only slow each other
+    // down. Long tests also wait for servers, and a third file uses that time.
     maxWorkers: mode === 'long' ? 3 : 2,
     sequence: { sequencer: SlowFirst },
     testTimeout: 120_000,

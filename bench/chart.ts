@@ -22,7 +22,9 @@ const style = `
 
 export type Kind = 'own' | 'own2' | 'yardstick' | 'sound' | 'faulty'
 
-/** Horizontal bars on a logarithmic axis: the figures differ by a factor of a thousand. All are above zero. */
+/**
+ * Horizontal bars on a logarithmic axis: the figures differ by a factor of a thousand. All are above zero.
+ */
 export function barChart(
   title: string,
   unit: string,

@@ -2,7 +2,8 @@ import type { Outcome } from './contract.ts'
 import { type SubjectName, subjectOf } from './subjects.ts'
 import { workloads } from './workloads/index.ts'
 
-// Runs one subject under one workload in a fresh process, because V8's type feedback from one subject would slow the next.
+// Runs one subject under one workload in a fresh process, because V8's type feedback from one subject would
+// slow the next.
 
 export type Task = SubjectName & {
   workload: string

@@ -1,12 +1,20 @@
-/** The types that the parts of the bench share. A subject makes ids, a workload times them, and each such pair has a result. */
+/**
+ * The types that the parts of the bench share. A subject makes ids, a workload times them, and each such pair
+ * has a result.
+ */
 
 // biome-ignore lint/suspicious/noExplicitAny: the rivals' modules have no types that are of use here
 export type Foreign = any
 
 export interface Wanted {
-  /** `wide` has 65 536 ids a millisecond, `twitter` 4 096, `roomy` 1 048 576; `number` fits a number. Rivals have their own. */
+  /**
+   * `wide` has 65 536 ids a millisecond, `twitter` 4 096, `roomy` 1 048 576; `number` fits a number. Rivals
+   * have their own.
+   */
   layout: 'wide' | 'twitter' | 'roomy' | 'number'
-  /** Differs between workloads, so that no workload waits for the ids of another workload to be in the past. */
+  /**
+   * Differs between workloads, so that no workload waits for the ids of another workload to be in the past.
+   */
   node: number
   namespace?: string
   /** The workload makes thousands of generators, and none of them takes a page of the host. */
@@ -50,15 +58,17 @@ export interface Codecs {
   timeOf?(fields: Foreign): number | bigint
 }
 
-/** The time in an id: milliseconds since the epoch, above `shift` bits, with `perMs` ids in each millisecond. */
+/**
+ * The time in an id: milliseconds since the epoch, above `shift` bits, with `perMs` ids in each millisecond.
+ */
 export type Stamp = { epochMs: number; shift: number; perMs: number }
 
 export interface Subject {
   name: string
   title: string
   /**
-   * Subjects of the group `other` make no 64-bit ids, so their ids are not checked. Nodes are leased from a `store`, and a
-   * `service` is called.
+   * Subjects of the group `other` make no 64-bit ids, so their ids are not checked. Nodes are leased from a
+   * `store`, and a `service` is called.
    */
   group: 'graupel' | 'yardstick' | 'rival' | 'other' | 'store' | 'service'
   url?(): string
@@ -83,7 +93,9 @@ export interface Subject {
 
 export interface RunOptions {
   isQuick: boolean
-  /** The same subject of another build, which replaces the yardstick. Only for a workload that `isCompared`. */
+  /**
+   * The same subject of another build, which replaces the yardstick. Only for a workload that `isCompared`.
+   */
   against?: Subject
 }
 
@@ -160,8 +172,9 @@ export interface Report {
 }
 
 /**
- * `engine` is the file of the native engine, or the reason why there is no such file. `load` is the load average of the minute
- * before the run. `stolen` is the share of processor time that the hypervisor gave to other machines during the run.
+ * `engine` is the file of the native engine, or the reason why there is no such file. `load` is the load
+ * average of the minute before the run. `stolen` is the share of processor time that the hypervisor gave to
+ * other machines during the run.
  */
 export type Machine = Record<'cpu' | 'os' | 'node' | 'v8' | 'commit' | 'engine' | 'load', string> & { stolen?: string }
 

@@ -12,7 +12,9 @@ const end = '<!-- End of what is generated. -->'
 
 const barsSay = '`npm run bench -- --check` fails if a figure misses its bar.'
 
-/** Returns the contents of all generated files by URL. `before` is the page; only its generated part changes. */
+/**
+ * Returns the contents of all generated files by URL. `before` is the page; only its generated part changes.
+ */
 export function pagesOf(
   report: Report,
   workloads: readonly Workload[],

@@ -220,9 +220,9 @@ function log(what: string, startMs: number, error?: string) {
 }
 
 /**
- * Measures a subject against the same subject of the other build. If the workload has a yardstick that is timed in turns, each
- * process times both builds, and in every second process they change places. Other workloads alternate between processes of
- * the two builds.
+ * Measures a subject against the same subject of the other build. If the workload has a yardstick that is
+ * timed in turns, each process times both builds, and in every second process they change places. Other
+ * workloads alternate between processes of the two builds.
  */
 async function versus(subject: Subject, workload: Workload): Promise<Result | undefined> {
   const startMs = performance.now()

@@ -37,7 +37,10 @@ export function subjectOf({ name, build }: SubjectName): Subject {
   return name === segmentsName ? segments(build) : ours(name, build)
 }
 
-/** Returns the URL of an entry of a build. The main entry is the entry for Node, if the build has such an entry. */
+/**
+ * Returns the URL of an entry of a build. The main entry is the entry for Node, if the build has such an
+ * entry.
+ */
 function urlOf(build: string | undefined, entry = '') {
   if (build === undefined) return import.meta.resolve(entry === '' ? 'graupel' : `graupel/${entry}`)
   const forNode = join(build, 'dist/node/index.js')
@@ -192,7 +195,8 @@ export const subjects: readonly Subject[] = [
   segments(),
   // A Snowflake generator has to read the clock, or to find a way around it.
   yardstick('date-now', 'Date.now()', { next: Date.now }),
-  // The lowest possible cost of an id that reaches JavaScript as a bigint. The write keeps the read in the loop.
+  // The lowest possible cost of an id that reaches JavaScript as a bigint. The write keeps the read in the
+  // loop.
   yardstick('view-read', 'BigUint64Array[0]', {
     next: () => {
       view[1] = 0n
@@ -205,7 +209,8 @@ export const subjects: readonly Subject[] = [
   yardstick('random-uuid', 'crypto.randomUUID()', { next: () => randomUUID(), nextUuid: () => randomUUID() }),
   // Since Node 26; without order within a millisecond.
   yardstick('random-uuid-v7', 'crypto.randomUUIDv7()', randomUUIDv7 === undefined ? {} : { nextUuid: randomUUIDv7 }),
-  // measure/stores.ts reads the names. Only one client of each server takes part in a start of many processes.
+  // measure/stores.ts reads the names. Only one client of each server takes part in a start of many
+  // processes.
   store('memory', 'memory', ['lease-calls']),
   store('sqlite-libsql', 'SQLite, libsql', ['lease-calls']),
   store('sqlite-better-sqlite3', 'SQLite, better-sqlite3', ['lease-calls']),

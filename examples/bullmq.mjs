@@ -24,9 +24,10 @@ function requestMail(id) {
   return queue.add(
     'confirmation',
     { order: String(id) }, // data of jobs is JSON, which refuses a bigint
-    // The prefix is needed. Without it, BullMQ throws 'Custom Id cannot be integers' for ids that end in zeros, such as
-    // 2124551499626345700: one id in 25 in a slow service, one in 256 in a fast service. So tests may not notice it. BullMQ refuses a
-    // colon, too. BullMQ forgets an id together with its job: keep the job as long as it may be added again.
+    // The prefix is needed. Without it, BullMQ throws 'Custom Id cannot be integers' for ids that end in
+    // zeros, such as 2124551499626345700: one id in 25 in a slow service, one in 256 in a fast service. So
+    // tests may not notice it. BullMQ refuses a colon, too. BullMQ forgets an id together with its job: keep
+    // the job as long as it may be added again.
     { jobId: `order-${id}`, removeOnComplete: { age: 24 * 3600 } },
   )
 }

@@ -5,7 +5,8 @@
 //   SERVICE_URL=http://127.0.0.1:4728 PORT=3000 node client.mjs
 //   curl -d '{"item":"tea"}' http://127.0.0.1:3000/orders
 //
-// Ids are fetched in advance, so most orders do not wait. SERVICE_URL may have several servers, with commas between them.
+// Ids are fetched in advance, so most orders do not wait. SERVICE_URL may have several servers, with commas
+// between them.
 import cluster from 'node:cluster'
 import { createServer } from 'node:http'
 import { json } from 'node:stream/consumers'

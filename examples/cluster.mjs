@@ -4,7 +4,8 @@
 //   STORE_URL=sqlite:fleet.db PORT=3000 PROCESSES=2 node cluster.mjs
 //   curl -H 'content-type: application/json' -d '{"item":"tea"}' http://127.0.0.1:3000/orders
 //
-// The app is express.mjs without changes: each process leases a node of its own. fastify.mjs works in the same way.
+// The app is express.mjs without changes: each process leases a node of its own. fastify.mjs works in the
+// same way.
 import cluster from 'node:cluster'
 import { availableParallelism } from 'node:os'
 

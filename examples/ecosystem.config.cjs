@@ -13,8 +13,9 @@ module.exports = {
       script: 'fastify.mjs',
       exec_mode: 'cluster',
       instances: 2,
-      // The app listens when it has its node, and pm2 waits for that; so neither wait_ready nor process.send('ready') is needed.
-      // Longer than the longest wait for a node. By default, pm2 ends the old process after 3 s all the same.
+      // The app listens when it has its node, and pm2 waits for that; so neither wait_ready nor
+      // process.send('ready') is needed. Longer than the longest wait for a node. By default, pm2 ends the
+      // old process after 3 s all the same.
       listen_timeout: 45_000,
       // From SIGINT to SIGKILL: for the requests under way, and to give the node back. By default 1.6 s.
       kill_timeout: 10_000,

@@ -3,8 +3,8 @@
 //   npm install graupel
 //   ETCD_URL=http://127.0.0.1:2379 node etcd.mjs
 //
-// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them, and stop the server meanwhile. Several endpoints are separated
-// by commas.
+// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them, and stop the server meanwhile.
+// Several endpoints are separated by commas.
 import { subscribe } from 'node:diagnostics_channel'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'

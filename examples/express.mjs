@@ -4,7 +4,8 @@
 //   STORE_URL=sqlite:fleet.db PORT=3000 node express.mjs
 //   curl -H 'content-type: application/json' -d '{"item":"tea"}' http://127.0.0.1:3000/orders
 //
-// Start several of them: each leases a node of its own. STORE_URL may name another store, such as redis://127.0.0.1:6379.
+// Start several of them: each leases a node of its own. STORE_URL may name another store, such as
+// redis://127.0.0.1:6379.
 import cluster from 'node:cluster'
 import express from 'express'
 import { createGenerator, GraupelError, parseId } from 'graupel'

@@ -1,9 +1,11 @@
-// Ids on a node that is leased from the Kubernetes API, in a pod whose ServiceAccount kubernetes-rbac.yaml has made.
+// Ids on a node that is leased from the Kubernetes API, in a pod whose ServiceAccount kubernetes-rbac.yaml
+// has made.
 //
 //   npm install graupel
 //   node kubernetes.mjs
 //
-// It prints an id a second, until Ctrl-C or SIGTERM. Outside of a cluster, by the API that kubectl proxy serves:
+// It prints an id a second, until Ctrl-C or SIGTERM. Outside of a cluster, by the API that kubectl proxy
+// serves:
 //
 //   KUBERNETES_URL=http://127.0.0.1:8001 KUBERNETES_NAMESPACE=default node kubernetes.mjs
 import { subscribe } from 'node:diagnostics_channel'

@@ -2,17 +2,22 @@
 //
 //   npm install graupel ioredis
 //   zip -r function.zip lambda.mjs node_modules
-//   aws lambda create-function --handler lambda.handler --timeout 30 --environment 'Variables={STORE_URL=redis://…}' …
+//   aws lambda create-function --handler lambda.handler --timeout 30 --environment
+//   'Variables={STORE_URL=redis://…}' …
 //
-// Each instance leases a node with its first request. An instance that was frozen for longer than its window leases again with the next
-// request. With SnapStart, all instances are copies of one that was initialized, so nothing is leased at the initialization.
+// Each instance leases a node with its first request. An instance that was frozen for longer than its window
+// leases again with the next request. With SnapStart, all instances are copies of one that was initialized,
+// so nothing is leased at the initialization.
 import { createGenerator, GraupelError } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { openStore } from 'graupel/stores/url'
 
 let started
 
-/** The generator of this instance. The first request waits for its lease: 11 s after every start of Redis, PostgreSQL or MySQL. */
+/**
+ * The generator of this instance. The first request waits for its lease: 11 s after every start of Redis,
+ * PostgreSQL or MySQL.
+ */
 function ids() {
   started ??= start().catch((error) => {
     started = undefined // the next request tries again
@@ -51,4 +56,5 @@ function answer(statusCode, body, headers = {}) {
   return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
 }
 
-// There is no handler of SIGTERM, because Lambda sends it only to functions with an extension. An instance that ends keeps its node for 7 s.
+// There is no handler of SIGTERM, because Lambda sends it only to functions with an extension. An instance
+// that ends keeps its node for 7 s.

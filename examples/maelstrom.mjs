@@ -1,10 +1,13 @@
-// A node for the workload `unique-ids` of Maelstrom, Jepsen's workbench: it reads and writes a message as JSON in each line.
+// A node for the workload `unique-ids` of Maelstrom, Jepsen's workbench: it reads and writes a message as
+// JSON in each line.
 //
 //   npm install graupel libsql
-//   ./maelstrom test -w unique-ids --bin maelstrom.mjs --time-limit 30 --rate 1000 --node-count 3 --availability total --nemesis partition
+//   ./maelstrom test -w unique-ids --bin maelstrom.mjs --time-limit 30 --rate 1000 --node-count 3
+//   --availability total --nemesis partition
 //
-// Each node leases a node of graupel from the store of STORE_URL, which Maelstrom's partitions do not cut off. A message that comes twice
-// gets two answers with different ids, and a node that was killed starts with another lease.
+// Each node leases a node of graupel from the store of STORE_URL, which Maelstrom's partitions do not cut
+// off. A message that comes twice gets two answers with different ids, and a node that was killed starts with
+// another lease.
 import { createInterface } from 'node:readline'
 import { createGenerator, GraupelError } from 'graupel'
 import { acquireLease } from 'graupel/lease'

@@ -3,7 +3,8 @@
 //   npm install graupel pg
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres node order-numbers.mjs
 //
-// It prints five numbers, and the next start continues after them. Start several of them at once. docs/numbers.md has the guarantees.
+// It prints five numbers, and the next start continues after them. Start several of them at once.
+// docs/numbers.md has the guarantees.
 import { createCounter } from 'graupel/segments'
 import { postgresStore } from 'graupel/stores/postgres'
 import pg from 'pg'
@@ -24,7 +25,10 @@ const counter = await createCounter({
   timeZone: '+08:00',
 })
 
-/** Repeats a call that was rejected. If the call was counted in spite of its error, the next call gets its number. */
+/**
+ * Repeats a call that was rejected. If the call was counted in spite of its error, the next call gets its
+ * number.
+ */
 async function orderNumber(attempts = 10) {
   try {
     return await counter.next()

@@ -3,12 +3,12 @@
 //   npm install graupel
 //   GRAUPEL_NODE=7 node payment-serial.mjs
 //
-// It prints three numbers and their parts. The text is the id in another form: no two ids have the same text, and no database is
-// needed.
+// It prints three numbers and their parts. The text is the id in another form: no two ids have the same text,
+// and no database is needed.
 import { createGenerator, decode, defineLayout, defineSerial } from 'graupel'
 
-// Nine bits of sequence count to 511, which has three digits. Ten bits count to 1023, so {sequence:3} is refused for them. After 512
-// numbers of one millisecond, the generator waits for the next millisecond.
+// Nine bits of sequence count to 511, which has three digits. Ten bits count to 1023, so {sequence:3} is
+// refused for them. After 512 numbers of one millisecond, the generator waits for the next millisecond.
 const payments = defineLayout({
   name: 'payments',
   epochMs: Date.UTC(2024, 0, 1),

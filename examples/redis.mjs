@@ -3,8 +3,8 @@
 //   npm install graupel ioredis
 //   REDIS_URL=redis://127.0.0.1:6379 node redis.mjs
 //
-// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them, and stop the server meanwhile. The first lease
-// after every start of the server takes 11 seconds: docs/leases.md says why.
+// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them, and stop the server meanwhile.
+// The first lease after every start of the server takes 11 seconds: docs/leases.md says why.
 import { subscribe } from 'node:diagnostics_channel'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'

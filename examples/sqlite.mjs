@@ -3,7 +3,8 @@
 //   npm install graupel libsql
 //   SQLITE_FILE=fleet.db node sqlite.mjs
 //
-// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them. better-sqlite3 and node:sqlite have the same calls.
+// It prints an id a second, until Ctrl-C or SIGTERM. Start several of them. better-sqlite3 and node:sqlite
+// have the same calls.
 import { subscribe } from 'node:diagnostics_channel'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'

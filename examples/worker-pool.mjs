@@ -3,8 +3,8 @@
 //   npm install graupel piscina libsql
 //   STORE_URL=sqlite:fleet.db node worker-pool.mjs
 //
-// Each second it imports some rows in threads, and prints the ids that each thread gave them, until Ctrl-C or SIGTERM. The pool ends
-// idle threads, and starts others. All threads share the state of the lease.
+// Each second it imports some rows in threads, and prints the ids that each thread gave them, until Ctrl-C or
+// SIGTERM. The pool ends idle threads, and starts others. All threads share the state of the lease.
 import { isMainThread, threadId } from 'node:worker_threads'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'

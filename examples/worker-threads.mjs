@@ -3,7 +3,8 @@
 //   npm install graupel ioredis
 //   REDIS_URL=redis://127.0.0.1:6379 node worker-threads.mjs
 //
-// Each of two threads prints an id a second, until Ctrl-C or SIGTERM. The main thread renews the lease for all of them.
+// Each of two threads prints an id a second, until Ctrl-C or SIGTERM. The main thread renews the lease for
+// all of them.
 import { subscribe } from 'node:diagnostics_channel'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { createGenerator } from 'graupel'

@@ -1,5 +1,6 @@
-// Makes the JavaScript of `dist` from `src`, after tsc has written the declarations there: each module once as an ES module and once as
-// CommonJS. The modules that `graupel` needs are in `dist/core.js`, and others that several entries need in `dist/shared.js`.
+// Makes the JavaScript of `dist` from `src`, after tsc has written the declarations there: each module once
+// as an ES module and once as CommonJS. The modules that `graupel` needs are in `dist/core.js`, and others
+// that several entries need in `dist/shared.js`.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, posix, resolve } from 'node:path'
 import { type InputOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown'
@@ -14,7 +15,10 @@ const entries = Object.values<{ import?: { default: string } }>(exports).flatMap
 const platforms = ['platform/node', 'platform/browser', 'platform/noble']
 const command = nameOf(bin.graupel)
 
-/** The modules that `graupel` needs on Node. `core` has no others, because code that is not used takes time to load. */
+/**
+ * The modules that `graupel` needs on Node. `core` has no others, because code that is not used takes time to
+ * load.
+ */
 const ofGraupel = await modulesOf(['index', 'platform/node'])
 
 // Files of deleted sources would stay. The page in server/dist is Vite's.
@@ -26,7 +30,8 @@ for (const file of [...filesIn('dist'), ...filesIn('server/dist')]) {
 await bundle('esm', [...entries, ...platforms, command])
 await bundle('cjs', [...entries, ...platforms])
 
-// The service suggests names as the library does, and reads key files as the command does, but the library exports neither.
+// The service suggests names as the library does, and reads key files as the command does, but the library
+// exports neither.
 for (const [module, name] of [
   ['core/suggestion', 'suggestion'],
   ['cli/key-file', 'key-file'],
@@ -97,7 +102,8 @@ async function write(input: InputOptions, output: OutputOptions): Promise<void> 
   const build = await rolldown(input)
   await build.write({
     minifyInternalExports: false,
-    // Node loads a file faster without docstrings, which the declarations have. Bundlers need the marks of pure calls.
+    // Node loads a file faster without docstrings, which the declarations have. Bundlers need the marks of
+    // pure calls.
     comments: { annotation: true, jsdoc: false, legal: false },
     ...output,
   })
@@ -120,7 +126,10 @@ function entriesOfTheCommand(): Plugin {
   }
 }
 
-/** Returns the place of a source for debuggers: at the tag of the version if package.json names the repository, otherwise in the clone. */
+/**
+ * Returns the place of a source for debuggers: at the tag of the version if package.json names the
+ * repository, otherwise in the clone.
+ */
 function placeOfSource(source: string, map: string): string {
   if (repository === undefined) return source
   const path = posix.relative(process.cwd(), resolve(map, '..', source)).replaceAll('\\', '/')
@@ -128,8 +137,8 @@ function placeOfSource(source: string, map: string): string {
 }
 
 /**
- * Makes the declarations those of CommonJS, because ES modules can take theirs from CommonJS, and not the other way round. So there is one
- * set, and a layout of one form has the type that the other form asks for.
+ * Makes the declarations those of CommonJS, because ES modules can take theirs from CommonJS, and not the
+ * other way round. So there is one set, and a layout of one form has the type that the other form asks for.
  */
 function writeDeclarations(): void {
   for (const file of filesIn('dist')) {

@@ -1,6 +1,7 @@
-// Proves that a tarball, or the folder of a future tarball, has a binary for every target, and that each binary is for the
-// target of its name: `npx tsx scripts/check-binaries.ts graupel-1.0.0.tgz`. Needs readelf (binutils) for the binaries of
-// Linux. The release workflow runs it with Node alone: from 22.18 on, Node removes types that can be left out.
+// Proves that a tarball, or the folder of a future tarball, has a binary for every target, and that each
+// binary is for the target of its name: `npx tsx scripts/check-binaries.ts graupel-1.0.0.tgz`. Needs readelf
+// (binutils) for the binaries of Linux. The release workflow runs it with Node alone: from 22.18 on, Node
+// removes types that can be left out.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,14 +10,18 @@ import { oldestGlibc, type Target, targets } from './targets.ts'
 
 const maxKiB = 1024
 
-// The place of the architecture in each format. ELF, System V ABI: e_machine; Mach-O, loader.h: cputype; PE/COFF: Machine.
+// The place of the architecture in each format. ELF, System V ABI: e_machine; Mach-O, loader.h: cputype;
+// PE/COFF: Machine.
 const machines = {
   linux: { magic: 0x464c457f, x64: 62, arm64: 183 },
   darwin: { magic: 0xfeedfacf, x64: 0x01000007, arm64: 0x0100000c },
   win32: { magic: 0x00004550, x64: 0x8664, arm64: 0xaa64 },
 }
 
-/** The libraries of the system that an addon may use. The C++ library is not among them, because it is linked into the binary. */
+/**
+ * The libraries of the system that an addon may use. The C++ library is not among them, because it is linked
+ * into the binary.
+ */
 const systemLibraries = {
   glibc: /^(libc\.so\.6|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|librt\.so\.1|ld-linux-(x86-64|aarch64)\.so\.[12])$/,
   musl: /^libc\.so$/,

@@ -1,5 +1,5 @@
-// Proves that dependencies point one way (part of `npm run check`): every import in src/ and every include in native/ is
-// allowed by a table below.
+// Proves that dependencies point one way (part of `npm run check`): every import in src/ and every include in
+// native/ is allowed by a table below.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /**
- * The rooms of src/, each a folder or a file, with the rooms that it may import from. The entry of a file wins over the entry
- * of its folder. A room may only name rooms above it, so the table cannot have a cycle.
+ * The rooms of src/, each a folder or a file, with the rooms that it may import from. The entry of a file
+ * wins over the entry of its folder. A room may only name rooms above it, so the table cannot have a cycle.
  */
 const mayImport: Record<string, string[]> = {
   core: [],
@@ -102,8 +102,9 @@ const pageMayImport = ['inspect', 'kind', 'uuid']
 const pageMayUsePackage = ['graupel', 'lit-html']
 
 /**
- * The rooms of native/, with the rooms that they may include from. Only the platforms and the clock include headers of the system,
- * and only the binding includes headers of Node. So the other rooms are tested without them.
+ * The rooms of native/, with the rooms that they may include from. Only the platforms and the clock include
+ * headers of the system, and only the binding includes headers of Node. So the other rooms are tested without
+ * them.
  */
 const mayInclude: Record<string, string[]> = {
   'native/core': [],
@@ -167,8 +168,9 @@ for (const file of pageFiles) {
   }
 }
 
-// Tests, benches and scripts import the package by its names, as users do, or internal modules from src/. A file with
-// both kinds of imports would have two copies of each module, and an error of one copy is no GraupelError of the other.
+// Tests, benches and scripts import the package by its names, as users do, or internal modules from src/. A
+// file with both kinds of imports would have two copies of each module, and an error of one copy is no
+// GraupelError of the other.
 const testFiles = ['test', 'bench', 'scripts'].flatMap((folder) =>
   filesIn(folder, /^(?!.*node_modules).*\.[cm]?[jt]s$/),
 )
@@ -217,7 +219,8 @@ else
 
 /** Lists the modules that a file imports or loads: with the imports of types alone, or only of values. */
 function importsOf(file: string, which: 'with types' | 'values only' = 'with types'): string[] {
-  // Comments have imports in their examples. Only whole lines are removed, because '//' may stand in a string.
+  // Comments have imports in their examples. Only whole lines are removed, because '//' may stand in a
+  // string.
   const text = readFileSync(join(root, file), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '')
   const patterns = [
     which === 'values only'

@@ -1,5 +1,5 @@
-// Checks the workflows without running them (part of `npm run check`): actionlint finds no fault, every action is pinned by
-// commit, and each target is tried by a test that exists.
+// Checks the workflows without running them (part of `npm run check`): actionlint finds no fault, every
+// action is pinned by commit, and each target is tried by a test that exists.
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { targets } from './targets.ts'

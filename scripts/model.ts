@@ -1,6 +1,6 @@
-// Checks the models of the lease and of the claim with Spin: `npm run model` checks the complete models within small bounds, and shows that
-// they are violated without any one of their rules; `npm run model -- --full` searches larger bounds, for some minutes. docs/model.md has
-// the results.
+// Checks the models of the lease and of the claim with Spin: `npm run model` checks the complete models
+// within small bounds, and shows that they are violated without any one of their rules; `npm run model --
+// --full` searches larger bounds, for some minutes. docs/model.md has the results.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -77,7 +77,10 @@ export const completeClaim: Readonly<Record<string, Search>> = {
   },
 }
 
-/** A claim that is removed when its ceiling has passed, while the clock is set back. Two processes may make the same id. */
+/**
+ * A claim that is removed when its ceiling has passed, while the clock is set back. Two processes may make
+ * the same id.
+ */
 export const cleanedWhileSetBack: Search = {
   model: 'claim',
   defines: { CLEANERS: 1, SLEEPERS: 2, CRASHES: 0, STEPS: 4, SLOTS: 3, BACK: 1 },
@@ -120,7 +123,10 @@ export function without(rule: string): Search & { readonly bounds: Bounds } {
   return { defines, depth, isBitstate: true, bounds: { isDurable, window: defines.WINDOW } }
 }
 
-/** The claim without a rule. S3 takes two late processes, while a third one makes five steps; S8 and S9 take a claim that is removed. */
+/**
+ * The claim without a rule. S3 takes two late processes, while a third one makes five steps; S8 and S9 take a
+ * claim that is removed.
+ */
 export function claimWithout(rule: string): Search {
   if (rule === 'S8' || rule === 'S9') {
     return { ...cleanedWhileSetBack, defines: { ...cleanedWhileSetBack.defines, BACK: 0, WITHOUT: rule } }

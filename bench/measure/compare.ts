@@ -11,7 +11,10 @@ export interface Batch {
   check?(): void | Promise<void>
 }
 
-/** The rounds that are wanted, the most rounds if some are disturbed, and the time of each of the three turns of a round. */
+/**
+ * The rounds that are wanted, the most rounds if some are disturbed, and the time of each of the three turns
+ * of a round.
+ */
 const efforts = {
   claim: { wanted: 30, max: 60, turnMs: 40 },
   context: { wanted: 9, max: 18, turnMs: 50 },
@@ -22,14 +25,15 @@ const efforts = {
 const bursts = 25
 
 /**
- * Times a batch against a yardstick, in short turns of one process. The ratio of a round is to the mean of the yardstick
- * before and after.
+ * Times a batch against a yardstick, in short turns of one process. The ratio of a round is to the mean of
+ * the yardstick before and after.
  *
- * A neighbour on the other thread of a core adds some 22 ns to an id and to a reading of the clock, so it changes their ratio.
- * A round does not count if the yardstick is more than a tenth slower than in its best round. The time of the batch never
- * decides, so this choice can only make a ratio higher.
+ * A neighbour on the other thread of a core adds some 22 ns to an id and to a reading of the clock, so it
+ * changes their ratio. A round does not count if the yardstick is more than a tenth slower than in its best
+ * round. The time of the batch never decides, so this choice can only make a ratio higher.
  *
- * With `pauseMs`, each batch is a burst after a sleep. Then all rounds count, and the note has the slowest bursts.
+ * With `pauseMs`, each batch is a burst after a sleep. Then all rounds count, and the note has the slowest
+ * bursts.
  */
 export async function compare(batch: Batch, yardstick: Batch, effort: Effort, pauseMs?: number): Promise<Outcome> {
   const { wanted, max, turnMs } = efforts[effort]

@@ -46,8 +46,8 @@ function startProcess(start: CrewStart): Member {
 }
 
 /**
- * Threads or processes that make ids on one node at the same time, each with a generator of its own. tinybench measures
- * in the thread that calls it.
+ * Threads or processes that make ids on one node at the same time, each with a generator of its own.
+ * tinybench measures in the thread that calls it.
  */
 export async function startCrew(
   kind: 'threads' | 'processes',

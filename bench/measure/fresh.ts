@@ -2,7 +2,10 @@ import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 
-/** Runs bench's TypeScript without a build. The loops are plain JavaScript when they run: esbuild only takes the types away. */
+/**
+ * Runs bench's TypeScript without a build. The loops are plain JavaScript when they run: esbuild only takes
+ * the types away.
+ */
 export const withTypes = ['--import', import.meta.resolve('tsx')]
 
 const running = new Set<ChildProcess>()
@@ -16,7 +19,10 @@ interface Fresh {
   execPath?: string
 }
 
-/** Runs a module in a fresh process, with one parameter as JSON, and resolves to the one message that it sends. */
+/**
+ * Runs a module in a fresh process, with one parameter as JSON, and resolves to the one message that it
+ * sends.
+ */
 export function inFreshProcess<T>(module: string, parameter: unknown, { nodeFlags = [], execPath }: Fresh = {}) {
   const file = new URL(`../${module}`, import.meta.url)
   const execArgv = [...withTypes, ...nodeFlags]
@@ -25,8 +31,8 @@ export function inFreshProcess<T>(module: string, parameter: unknown, { nodeFlag
 }
 
 /**
- * Runs JavaScript in a bare process, and resolves to the number that the code prints. A loader of TypeScript would be timed with
- * each import, and a message channel would make Node load more modules.
+ * Runs JavaScript in a bare process, and resolves to the number that the code prints. A loader of TypeScript
+ * would be timed with each import, and a message channel would make Node load more modules.
  */
 export async function evaluate(code: string): Promise<number> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {

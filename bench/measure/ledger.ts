@@ -8,9 +8,10 @@ const low = isLittleEndian ? 0 : 1
 const high = 1 - low
 
 /**
- * Checks ids between the timed batches. While each id is above the id before, there is no repeat. If the order is broken,
- * repeats are counted among the first {@link maxKept} ids. With a stamp, the ledger also counts ids whose time is later than
- * the moment at which they were made; ids that may run ahead of the clock have no stamp.
+ * Checks ids between the timed batches. While each id is above the id before, there is no repeat. If the
+ * order is broken, repeats are counted among the first {@link maxKept} ids. With a stamp, the ledger also
+ * counts ids whose time is later than the moment at which they were made; ids that may run ahead of the clock
+ * have no stamp.
  */
 export class Ledger {
   #stamp: Stamp | undefined

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-// Runs servers on one processor, and the load on another. wrk makes the load, because it takes a third of the server's time.
-// autocannon takes more time than the server, so it would be measured itself.
+// Runs servers on one processor, and the load on another. wrk makes the load, because it takes a third of the
+// server's time. autocannon takes more time than the server, so it would be measured itself.
 
 const [serverProcessor, loadProcessor] = ['0', '1'] as const
 export const connections = 64
@@ -40,7 +40,10 @@ export interface Server {
   url: string
   /** Returns the processor time so far, in microseconds. */
   cpuUs(): number
-  /** Resolves to the bytes in use after a garbage collection. Only for a server that was started by `reporting`. */
+  /**
+   * Resolves to the bytes in use after a garbage collection. Only for a server that was started by
+   * `reporting`.
+   */
   memory(): Promise<{ heap: number; resident: number }>
 }
 

@@ -1,7 +1,7 @@
 import type { Foreign, Source, Subject } from '../contract.ts'
 
-// The timed loops. Each loop only makes ids and keeps them. If two builds are in one process, each build has an instance of
-// this module, because V8's type feedback from one generator would slow the other.
+// The timed loops. Each loop only makes ids and keeps them. If two builds are in one process, each build has
+// an instance of this module, because V8's type feedback from one generator would slow the other.
 
 export interface Loop {
   run(): void | Promise<void>
@@ -36,7 +36,9 @@ export const keepNext: Keep = (source, size, { isAsync, toId = BigInt }) => {
   return { run, ids: () => idsOf(kept, toId) }
 }
 
-/** Keeps each id as a bigint, which V8 then has to allocate. An element of a BigUint64Array needs no bigint. */
+/**
+ * Keeps each id as a bigint, which V8 then has to allocate. An element of a BigUint64Array needs no bigint.
+ */
 export const keepBigints: Keep = (source, size) => {
   const generator = source as Required<Source>
   const kept = new Array<bigint>(size).fill(generator.next())
@@ -76,8 +78,8 @@ export const keepWritten: Keep = (source, size, subject) => {
 }
 
 /**
- * Looks each string up in a Map of 256 other keys. Adding keys would time the growth of the Map, whose garbage makes some
- * batches a third slower.
+ * Looks each string up in a Map of 256 other keys. Adding keys would time the growth of the Map, whose
+ * garbage makes some batches a third slower.
  */
 export const keepAsKeys: Keep = (source, size, subject) => {
   const map = new Map(Array.from({ length: 256 }, (_, i) => [String(2n ** 60n + BigInt(i)), i]))

@@ -1,4 +1,5 @@
-// Loaded into a server before its own code. On request it reports the memory in use after a garbage collection.
+// Loaded into a server before its own code. On request it reports the memory in use after a garbage
+// collection.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 process.on('message', async () => {

@@ -27,7 +27,10 @@ interface Target {
   depth: number
 }
 
-/** Makes a load for a server that speaks the Redis protocol. Its turns find out how many commands the server answers in a second. */
+/**
+ * Makes a load for a server that speaks the Redis protocol. Its turns find out how many commands the server
+ * answers in a second.
+ */
 export function respLoad({ server, port, command, depth }: Target) {
   let rate = 20_000
   const turn = async (seconds: number) => {
@@ -51,11 +54,17 @@ export function respLoad({ server, port, command, depth }: Target) {
   }
 }
 
-/** Commands of a sample that are sent at once, and the pause after their replies. They are some per cent of all commands. */
+/**
+ * Commands of a sample that are sent at once, and the pause after their replies. They are some per cent of
+ * all commands.
+ */
 const sampleSize = 64
 const samplePauseMs = 5
 
-/** Sends commands beside redis-benchmark, which keeps no reply. The returned function ends that, and resolves to the numbers of the replies. */
+/**
+ * Sends commands beside redis-benchmark, which keeps no reply. The returned function ends that, and resolves
+ * to the numbers of the replies.
+ */
 function sampleOf(port: number, command: readonly string[]): () => Promise<BigUint64Array> {
   const words = command.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`)
   const request = `*${words.length}\r\n${words.join('')}`.repeat(sampleSize)

@@ -18,7 +18,10 @@ export function effortFor({ group }: Subject, { isQuick }: RunOptions): Effort {
   return isQuick ? 'look' : group === 'graupel' ? 'claim' : 'context'
 }
 
-/** Measures until `wanted` rounds are calm, at most `max` rounds. If fewer than five are calm, all rounds count. */
+/**
+ * Measures until `wanted` rounds are calm, at most `max` rounds. If fewer than five are calm, all rounds
+ * count.
+ */
 export async function calmRounds<Round>(
   { wanted, max }: { wanted: number; max: number },
   measure: (number: number) => Promise<Round>,

@@ -5,8 +5,8 @@ import { calmRounds } from './rounds.ts'
 type Turn<T> = (seconds: number) => Promise<T>
 
 /**
- * Measures a server between two turns of the yardstick, which is another server. A round does not count if the yardstick makes less than
- * nine tenths of its best.
+ * Measures a server between two turns of the yardstick, which is another server. A round does not count if
+ * the yardstick makes less than nine tenths of its best.
  */
 export async function turns<Y extends { rate: number }, O>(
   yardstick: Turn<Y>,

@@ -1,7 +1,8 @@
 import type { Codecs, Foreign, Source, Stamp, Subject, Wanted } from '../contract.ts'
 
-// The other packages of npm, used as their documentation says. If a package takes a node, it is 1; if it takes an epoch, the
-// epoch is the same for all. This folder has a package.json of its own, which `--rivals` installs.
+// The other packages of npm, used as their documentation says. If a package takes a node, it is 1; if it
+// takes an epoch, the epoch is the same for all. This folder has a package.json of its own, which `--rivals`
+// installs.
 
 const epochMs = Date.UTC(2020, 0, 1)
 const epoch = BigInt(epochMs)

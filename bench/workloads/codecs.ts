@@ -4,7 +4,10 @@ import { stampOf } from '../subjects.ts'
 import { type Compared, workload } from './compared.ts'
 
 interface Codec extends Pick<Compared, 'name' | 'title'> {
-  /** The codec takes a thousand times as long as `toString`, so its yardstick is the clock, and its batches are smaller. */
+  /**
+   * The codec takes a thousand times as long as `toString`, so its yardstick is the clock, and its batches
+   * are smaller.
+   */
   isSlow?: boolean
   use(codecs: Codecs): ((given: never) => unknown) | undefined
   /** Makes of an id what the codec is given; the id itself by default. */

@@ -71,8 +71,8 @@ interface Made extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'sectio
 }
 
 /**
- * Times ids against as many readings of the clock. A batch takes milliseconds, so that the first ids of a tick, which cost
- * more, have the share that they have in steady use.
+ * Times ids against as many readings of the clock. A batch takes milliseconds, so that the first ids of a
+ * tick, which cost more, have the share that they have in steady use.
  */
 function made({ wanted, size = 65_536, keep = 'keepNext', engine, isOfNext, ...rest }: Made): Workload {
   const isFill = keep === 'keepFilled' || keep === 'keepUuidsFilled'
@@ -94,7 +94,8 @@ function made({ wanted, size = 65_536, keep = 'keepNext', engine, isOfNext, ...r
       if (loop === undefined) return undefined
       const batch = { size: isFill ? 65_536 : kept, run: loop.run }
       if (!loops.makesIds(subject)) return { batch }
-      // The ids of an array may run ahead of the clock: our ids do here by choice, and ids of rivals always do.
+      // The ids of an array may run ahead of the clock: our ids do here by choice, and ids of rivals always
+      // do.
       const ledger = new Ledger(isFill ? undefined : stampOf(subject, wanted))
       const check = () => ledger.add(loop.ids())
       return { batch: { ...batch, check }, report: () => ledger.report(), close: () => source?.close?.() }
@@ -137,7 +138,8 @@ export const compared = {
     made({ name: 'burst', title: '1 000 ids after a sleep', ...wanted('twitter', 8), size: 1000, pauseMs: 2 }),
     made({ name: 'next-string', title: 'nextString()', ...wanted('wide', 2), size, keep: 'keepStrings', onEveryNode }),
     made({ name: 'next-number', title: 'nextNumber()', ...wanted('number', 0), keep: 'keepNumbers' }),
-    // An array uses up the ids of a millisecond in a fraction of it. Unbounded, it does not wait for the clock.
+    // An array uses up the ids of a millisecond in a fraction of it. Unbounded, it does not wait for the
+    // clock.
     made({ ...fill(65_536), wanted: { layout: 'wide', node: 4, unbounded: true } }),
     made({ ...fill(64), ...wanted('roomy', 1) }),
   ],

@@ -1,5 +1,5 @@
-// A process of a fleet. It acquires leases of one store on command. It is plain JavaScript, because 64 processes that each
-// load a TypeScript compiler would take minutes to start.
+// A process of a fleet. It acquires leases of one store on command. It is plain JavaScript, because 64
+// processes that each load a TypeScript compiler would take minutes to start.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'

@@ -7,8 +7,8 @@ import * as ownLoops from '../measure/loops.ts'
 import { effortFor } from '../measure/rounds.ts'
 import { stampOf, subjectOf } from '../subjects.ts'
 
-// Times next() under a lease against next() with state 'process'. Each has an instance of the library and of the loop for
-// itself, because V8's type feedback from one would slow the other.
+// Times next() under a lease against next() with state 'process'. Each has an instance of the library and of
+// the loop for itself, because V8's type feedback from one would slow the other.
 
 export interface LeaseNextTask {
   engine: 'native' | 'js'

@@ -108,8 +108,8 @@ function sum(values: readonly number[]) {
 const fleet = 64
 
 /**
- * Lets processes that are loaded and connected acquire a lease at one moment. The figure is the time until the last process has
- * a lease. The start of the processes is not counted.
+ * Lets processes that are loaded and connected acquire a lease at one moment. The figure is the time until
+ * the last process has a lease. The start of the processes is not counted.
  */
 function start(name: string, title: string, isRestart: boolean): Workload {
   return {
@@ -124,7 +124,8 @@ function start(name: string, title: string, isRestart: boolean): Workload {
       const { acquireLease } = await loadLease()
       return withStore(subject.name, async (store, port) => {
         const namespaces = Array.from({ length: isQuick ? 2 : 5 }, (_, i) => `round ${i}`)
-        // On a store that may forget, the first lease of a group waits for eleven seconds. These leases keep their nodes.
+        // On a store that may forget, the first lease of a group waits for eleven seconds. These leases keep
+        // their nodes.
         await Promise.all(namespaces.map((namespace) => acquireLease({ store, namespace })))
         const rounds: Started[][] = []
         await withFleet(subject.name, port, fleet, async (ask) => {
@@ -152,7 +153,10 @@ function start(name: string, title: string, isRestart: boolean): Workload {
 const holders = 4
 const windowMs = 6000
 
-/** Holds a thousand leases in four processes with a client each. Counts the processor time of the four processes. */
+/**
+ * Holds a thousand leases in four processes with a client each. Counts the processor time of the four
+ * processes.
+ */
 const thousand: Workload = {
   name: 'lease-thousand',
   title: '1 000 leases on one store',

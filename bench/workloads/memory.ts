@@ -5,7 +5,8 @@ import { spread } from '../measure/rounds.ts'
 import type { LeakSample, MemoryGrowth, MemoryTask } from './memory-probe.ts'
 
 /**
- * Gives V8 a young generation of one mebibyte. Otherwise V8 enlarges it during the run by more than the bench looks for.
+ * Gives V8 a young generation of one mebibyte. Otherwise V8 enlarges it during the run by more than the bench
+ * looks for.
  */
 const nodeFlags = ['--expose-gc', '--min-semi-space-size=1', '--max-semi-space-size=1']
 
@@ -14,8 +15,9 @@ function probe<T>(task: MemoryTask): Promise<T> {
 }
 
 /**
- * Measures the memory that a thousand generators add to a process that already has a thousand. The resident set counts,
- * because it includes allocations of C++. It moves in steps, so this is the mean over eight thousand, and the median of processes.
+ * Measures the memory that a thousand generators add to a process that already has a thousand. The resident
+ * set counts, because it includes allocations of C++. It moves in steps, so this is the mean over eight
+ * thousand, and the median of processes.
  */
 function kept(name: string, title: string, measure: 'one node' | 'many nodes'): Workload {
   return {
@@ -39,9 +41,10 @@ function kept(name: string, title: string, measure: 'one node' | 'many nodes'): 
 }
 
 /**
- * Measures whether memory grows with generators that are made, used once and dropped, after the first 100 000. The growth is
- * from the lowest value during the second 100 000 to the lowest value during the fourth, because a leak raises the lowest value.
- * The heap or the resident set counts, whichever grows more.
+ * Measures whether memory grows with generators that are made, used once and dropped, after the first
+ * 100 000. The growth is from the lowest value during the second 100 000 to the lowest value during the
+ * fourth, because a leak raises the lowest value. The heap or the resident set counts, whichever grows
+ * more.
  */
 function leak(name: string, title: string, measure: 'closed' | 'dropped'): Workload {
   return {

@@ -11,8 +11,9 @@ const usualStep = 1000
 const usualMaxStep = 2 ** 24
 
 /**
- * Makes a million numbers a second in small batches, with default options. Until the step has doubled up to its maximum,
- * `fillAsync()` makes them, which waits. After that `next()` makes them, so `ERR_EMPTY` would end the run.
+ * Makes a million numbers a second in small batches, with default options. Until the step has doubled up to
+ * its maximum, `fillAsync()` makes them, which waits. After that `next()` makes them, so `ERR_EMPTY` would
+ * end the run.
  */
 const steady: Workload = {
   name: 'segment-steady',

@@ -9,7 +9,10 @@ import { spread } from '../measure/rounds.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Opens a client on another processor than its service: of ids with default options and layout `wide`, or of the largest batches of a segment. */
+/**
+ * Opens a client on another processor than its service: of ids with default options and layout `wide`, or of
+ * the largest batches of a segment.
+ */
 async function withClient<T>(build: string, use: (client: BaseClient) => Promise<T>, segment?: string): Promise<T> {
   const load = (entry: string) => import(pathToFileURL(join(build, 'dist', entry)).href)
   const { connect }: typeof import('graupel/client') = await load('client/index.js')
@@ -100,7 +103,10 @@ const next: Workload = {
     return withClient(build, async (client) => {
       const ledger = new Ledger()
       const kept = new BigUint64Array(size)
-      /** Takes ids until enough are left for two batches. tinybench runs one batch more, to find out what it returns. */
+      /**
+       * Takes ids until enough are left for two batches. tinybench runs one batch more, to find out what it
+       * returns.
+       */
       const refill = async () => {
         for (let left = client.stats().left; left < 2 * size; left = client.stats().left) {
           ledger.add(await client.fillAsync(new BigUint64Array(left + 1)))

@@ -15,7 +15,10 @@ interface Row {
   /** The key of the service's INCR. */
   key: string
   depth: number
-  /** The other server in the turns: redis-server with as many commands at once, or the service itself over HTTP. */
+  /**
+   * The other server in the turns: redis-server with as many commands at once, or the service itself over
+   * HTTP.
+   */
   beside: 'redis' | 'http'
 }
 

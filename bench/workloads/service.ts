@@ -49,7 +49,10 @@ interface Answers {
   isContext?: boolean
 }
 
-/** Sends as many requests as the service answers. Requests for many ids use `wide`, because twitter ends at 4.1 M ids/s. */
+/**
+ * Sends as many requests as the service answers. Requests for many ids use `wide`, because twitter ends at
+ * 4.1 M ids/s.
+ */
 function answers({
   name,
   title,
@@ -91,7 +94,10 @@ function answers({
   })
 }
 
-/** The pause of a connection before each request. Both servers answer the same load, and neither server is busy. */
+/**
+ * The pause of a connection before each request. Both servers answer the same load, and neither server is
+ * busy.
+ */
 const pauseMs = 16
 
 const latency = service('service-latency', 'p99 of one id', 'ms', 'an empty node:http', {

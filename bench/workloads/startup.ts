@@ -5,8 +5,8 @@ import { spread } from '../measure/rounds.ts'
 const empty = `await import(${JSON.stringify(new URL('empty.mjs', import.meta.url))})`
 
 /**
- * Measures milliseconds in a fresh process above the import of an empty module, in turns with it. tinybench is no help,
- * because it repeats a task in one process, and only the first import loads anything.
+ * Measures milliseconds in a fresh process above the import of an empty module, in turns with it. tinybench
+ * is no help, because it repeats a task in one process, and only the first import loads anything.
  */
 function start(
   name: string,

@@ -10,11 +10,13 @@ import { stampOf } from '../subjects.ts'
 const perTurn = 4096
 
 /**
- * Makes as many ids as the layout has, for two seconds at a time, with default options: calls wait for each new millisecond.
- * The loop is our own, because tinybench times single calls, and here the time between them counts.
+ * Makes as many ids as the layout has, for two seconds at a time, with default options: calls wait for each
+ * new millisecond. The loop is our own, because tinybench times single calls, and here the time between them
+ * counts.
  *
- * In turns with the ids, another loop only reads the clock. The ratio is to the milliseconds that this loop sees. A round does
- * not count if the loop misses more than one millisecond in a thousand. More than 100 % are repeats, or ids of the future.
+ * In turns with the ids, another loop only reads the clock. The ratio is to the milliseconds that this loop
+ * sees. A round does not count if the loop misses more than one millisecond in a thousand. More than 100 %
+ * are repeats, or ids of the future.
  */
 function sustain(name: string, title: string, wanted: Wanted, keep: Keep): Workload {
   return {

@@ -4,9 +4,10 @@ import { makesIds } from '../measure/loops.ts'
 import { calmRounds, effortFor, spread } from '../measure/rounds.ts'
 
 /**
- * Measures two worker threads on one node against one thread alone, in turns. The ratio is to the gain of the same threads if
- * they only read the clock, which is small on a busy machine or on one core. A round does not count if this gain is less than
- * 1.8, unless all rounds are so. Threads that block each other spend more processor time on an id.
+ * Measures two worker threads on one node against one thread alone, in turns. The ratio is to the gain of the
+ * same threads if they only read the clock, which is small on a busy machine or on one core. A round does not
+ * count if this gain is less than 1.8, unless all rounds are so. Threads that block each other spend more
+ * processor time on an id.
  */
 function threads(name: string, title: string, wanted: Wanted, takes: (subject: Subject) => boolean): Workload {
   return {

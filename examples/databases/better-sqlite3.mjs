@@ -3,7 +3,8 @@
 //   npm install graupel better-sqlite3
 //   SQLITE_FILE=orders.db node better-sqlite3.mjs
 //
-// It makes a table, inserts 1001 orders, and prints one of them and two pages of the newest. docs/databases.md explains it.
+// It makes a table, inserts 1001 orders, and prints one of them and two pages of the newest.
+// docs/databases.md explains it.
 import Database from 'better-sqlite3'
 import { composeId, createGenerator, layouts } from 'graupel'
 

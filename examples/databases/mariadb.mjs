@@ -3,7 +3,8 @@
 //   npm install graupel mariadb
 //   MARIADB_URL=mariadb://root@127.0.0.1:3306/test node mariadb.mjs
 //
-// It makes a table, inserts 1001 orders, and prints one of them and two pages of the newest. docs/databases.md explains it.
+// It makes a table, inserts 1001 orders, and prints one of them and two pages of the newest.
+// docs/databases.md explains it.
 import { composeId, createGenerator, layouts } from 'graupel'
 import mariadb from 'mariadb'
 

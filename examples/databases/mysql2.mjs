@@ -3,7 +3,8 @@
 //   npm install graupel mysql2
 //   MYSQL_URL=mysql://root@127.0.0.1:3306/test node mysql2.mjs
 //
-// It makes a table, inserts 1001 orders, and prints one of them and two pages of the newest. docs/databases.md explains it.
+// It makes a table, inserts 1001 orders, and prints one of them and two pages of the newest.
+// docs/databases.md explains it.
 import { composeId, createGenerator, layouts } from 'graupel'
 import mysql from 'mysql2/promise'
 

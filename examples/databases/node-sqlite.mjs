@@ -3,9 +3,11 @@
 //   npm install graupel
 //   SQLITE_FILE=orders.db node node-sqlite.mjs
 //
-// Node 22.18 or later has the option `readBigInts`; from 22.13 on, `setReadBigInts(true)` of each statement does the same.
+// Node 22.18 or later has the option `readBigInts`; from 22.13 on, `setReadBigInts(true)` of each statement
+// does the same.
 //
-// It makes a table, inserts 1001 orders, and prints one of them and two pages of the newest. docs/databases.md explains it.
+// It makes a table, inserts 1001 orders, and prints one of them and two pages of the newest.
+// docs/databases.md explains it.
 import { DatabaseSync } from 'node:sqlite'
 import { composeId, createGenerator, layouts } from 'graupel'
 

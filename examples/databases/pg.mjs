@@ -3,7 +3,8 @@
 //   npm install graupel pg
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres node pg.mjs
 //
-// It makes a table, inserts 1001 orders, and prints one of them and two pages of the newest. docs/databases.md explains it.
+// It makes a table, inserts 1001 orders, and prints one of them and two pages of the newest.
+// docs/databases.md explains it.
 import { composeId, createGenerator, layouts } from 'graupel'
 import pg from 'pg'
 

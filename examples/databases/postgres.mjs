@@ -3,7 +3,8 @@
 //   npm install graupel postgres
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres node postgres.mjs
 //
-// It makes a table, inserts 2001 orders, and prints one of them and two pages of the newest. docs/databases.md explains it.
+// It makes a table, inserts 2001 orders, and prints one of them and two pages of the newest.
+// docs/databases.md explains it.
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { composeId, createGenerator, layouts } from 'graupel'

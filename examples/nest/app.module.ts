@@ -6,7 +6,8 @@ import { OrdersController } from './orders.controller'
 import { OrdersService } from './orders.service'
 
 @Module({
-  // With ConfigModule: IdsModule.forRootAsync({ inject: [ConfigService], useFactory: (config) => ({ url: config.getOrThrow('STORE_URL') }) })
+  // With ConfigModule: IdsModule.forRootAsync({ inject: [ConfigService], useFactory: (config) => ({ url:
+  // config.getOrThrow('STORE_URL') }) })
   imports: [IdsModule.forRoot({ url: process.env.STORE_URL ?? 'sqlite:fleet.db' })],
   controllers: [OrdersController],
   providers: [OrdersService, { provide: APP_FILTER, useClass: IdsFilter }],

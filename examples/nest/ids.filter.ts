@@ -2,7 +2,9 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Logger } from 
 import { HttpAdapterHost } from '@nestjs/core'
 import { GraupelError } from 'graupel'
 
-/** Answers 503 if no id can be made now: the store was unreachable for too long, or the clock was set back. */
+/**
+ * Answers 503 if no id can be made now: the store was unreachable for too long, or the clock was set back.
+ */
 @Catch(GraupelError)
 export class IdsFilter implements ExceptionFilter<GraupelError> {
   private readonly logger = new Logger(IdsFilter.name)

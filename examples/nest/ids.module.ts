@@ -23,7 +23,10 @@ interface AsyncOptions extends Pick<ModuleMetadata, 'imports'> {
   useFactory: (...providers: never[]) => IdsOptions | Promise<IdsOptions>
 }
 
-/** Provides the generator of a leased node to all modules. Without this provider, as in tests that replace it, no store is opened. */
+/**
+ * Provides the generator of a leased node to all modules. Without this provider, as in tests that replace it,
+ * no store is opened.
+ */
 @Module({})
 // biome-ignore lint/complexity/noStaticOnlyClass: a dynamic module of NestJS is such a class
 export class IdsModule {
@@ -43,7 +46,10 @@ export class IdsModule {
 
 const endProcess = () => process.kill(process.pid, 'SIGTERM')
 
-/** Nest calls the method of the provider after the requests that have begun; it calls `onModuleDestroy` before them. */
+/**
+ * Nest calls the method of the provider after the requests that have begun; it calls `onModuleDestroy` before
+ * them.
+ */
 async function leased({ url, ...options }: IdsOptions): Promise<IdGenerator & OnApplicationShutdown> {
   const { store, close } = await openStore(url)
   try {

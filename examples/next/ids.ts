@@ -2,7 +2,8 @@ import { createGenerator, type IdGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { openStore } from 'graupel/stores/url'
 
-// On globalThis, because Next.js loads this module several times: for instrumentation.ts, for each route, and after each edit.
+// On globalThis, because Next.js loads this module several times: for instrumentation.ts, for each route, and
+// after each edit.
 const shared = globalThis as { ids?: Promise<IdGenerator> }
 
 /** The generator of this process, on a node that is leased on the first call. */
@@ -17,7 +18,8 @@ export function ids(): Promise<IdGenerator> {
 async function lease(): Promise<IdGenerator> {
   const { store } = await openStore(process.env.STORE_URL ?? 'sqlite:fleet.db')
   const lease = await acquireLease({ store })
-  // The lease is lost, and no other node is free: Next.js finishes its requests and ends, and has to be restarted.
+  // The lease is lost, and no other node is free: Next.js finishes its requests and ends, and has to be
+  // restarted.
   lease.signal.addEventListener('abort', () => process.kill(process.pid, 'SIGTERM'))
   return createGenerator({ lease })
 }

@@ -1,4 +1,5 @@
-// Orders in MongoDB with numbers 1, 2, 3, … beside their ids, by Mongoose. A store counts them, because MongoDB has no sequence.
+// Orders in MongoDB with numbers 1, 2, 3, … beside their ids, by Mongoose. A store counts them, because
+// MongoDB has no sequence.
 //
 //   npm pkg set type=module && npm install graupel mongoose libsql
 //   MONGODB_URL=mongodb://127.0.0.1:27017/shop STORE_URL=sqlite:numbers.db npx tsx mongoose-numbers.ts

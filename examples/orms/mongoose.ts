@@ -15,7 +15,8 @@ const Order = mongoose.model(
   ),
 )
 
-// With useBigInt64 lean queries and aggregations return bigints; without it, they return objects of the class Long.
+// With useBigInt64 lean queries and aggregations return bigints; without it, they return objects of the class
+// Long.
 await mongoose.connect(process.env.MONGODB_URL ?? '', { useBigInt64: true })
 
 const order = await Order.create({ item: 'tea' })

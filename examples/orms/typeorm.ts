@@ -3,7 +3,8 @@
 //   npm pkg set type=module && npm install graupel typeorm reflect-metadata pg
 //   DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres npx tsx typeorm.ts
 //
-// It needs "experimentalDecorators": true in tsconfig.json. For MySQL: install mysql2, and set DATABASE_TYPE=mysql.
+// It needs "experimentalDecorators": true in tsconfig.json. For MySQL: install mysql2, and set
+// DATABASE_TYPE=mysql.
 import 'reflect-metadata'
 import { composeId, createGenerator } from 'graupel'
 import {

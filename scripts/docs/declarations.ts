@@ -4,8 +4,9 @@ import ts from 'typescript'
 const fewLiterals = 10
 
 /**
- * Returns the declaration of an export, or of a member of an export, as it stands in the source, without bodies and initial values. A
- * function has one text for each signature. A file has none, and neither has a type that names types which readers cannot look up.
+ * Returns the declaration of an export, or of a member of an export, as it stands in the source, without
+ * bodies and initial values. A function has one text for each signature. A file has none, and neither has a
+ * type that names types which readers cannot look up.
  */
 export function declarationTexts(symbol: ts.Symbol, checker: ts.TypeChecker, unnamed: readonly string[]): string[] {
   const nodes = (symbol.declarations ?? []).filter((node) => !ts.isSourceFile(node))

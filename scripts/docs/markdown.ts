@@ -26,7 +26,9 @@ function defaultText(text: string): string {
   return `**Default:** ${/^([^\s`]+|[\d ]+)$/.test(plain) ? `\`${plain}\`` : plain}`
 }
 
-/** Makes links of the names of exports and documents and of error codes; pageOf() defines them below the page. */
+/**
+ * Makes links of the names of exports and documents and of error codes; pageOf() defines them below the page.
+ */
 function markdown(parts: readonly CommentDisplayPart[] = []): string {
   return parts
     .map((part) => {
@@ -49,7 +51,10 @@ export function item(text: string): string {
   return `- ${text.replace(/\n(?=.)/g, '\n  ')}`
 }
 
-/** Breaks the lines of text anew, because docstrings are narrower and links are wider. Code and headings stay as they are. */
+/**
+ * Breaks the lines of text anew, because docstrings are narrower and links are wider. Code and headings stay
+ * as they are.
+ */
 export function wrapped(text: string): string {
   const parts = text.split(/^(```[\s\S]*?^```|#.*)$/m)
   const refilled = (all: string, margin: string, mark: string) => refill(all, margin, margin + ' '.repeat(mark.length))

@@ -15,7 +15,10 @@ Every export of every entry: what it does, its parameters with units, ranges and
 Examples leave imports out: a name comes from the entry under which it stands here. [errors.md](errors.md) says what to do about an error. This page is
 made of the docstrings by \`npm run docs\`.`
 
-/** The exports that most readers look for. The other exports of an entry follow: functions, values, classes, types. */
+/**
+ * The exports that most readers look for. The other exports of an entry follow: functions, values, classes,
+ * types.
+ */
 const first = [
   'createGenerator',
   'decode',

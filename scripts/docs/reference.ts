@@ -1,5 +1,5 @@
-// Writes docs/api.md from the docstrings of all exports of the package (`npm run docs`). With --check it writes nothing, and fails
-// if the file is not up to date (part of `npm run check`).
+// Writes docs/api.md from the docstrings of all exports of the package (`npm run docs`). With --check it
+// writes nothing, and fails if the file is not up to date (part of `npm run check`).
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Application, Converter, type Reflection } from 'typedoc'
 import { declarationTexts } from './declarations.ts'

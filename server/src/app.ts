@@ -46,7 +46,10 @@ export interface App {
   readonly resp: RespServer | undefined
 }
 
-/** Makes the service over HTTP. It does not listen yet. @param pollMs - How often files are read again. @throws StartError */
+/**
+ * Makes the service over HTTP. It does not listen yet. @param pollMs - How often files are read
+ * again. @throws StartError
+ */
 export async function makeApp(
   options: Options,
   service: Service,
@@ -86,7 +89,8 @@ export async function makeApp(
   }
   const app = fastify({
     loggerInstance: logger as FastifyBaseLogger,
-    // A logger for each request would cost more than the request. Lines of the service name the request themselves.
+    // A logger for each request would cost more than the request. Lines of the service name the request
+    // themselves.
     childLoggerFactory: (parent) => parent,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,

@@ -25,7 +25,10 @@ const longLifeMs = 60_000
 /** Time for a worker to end, beyond the time that its options allow. */
 const slackMs = 2000
 
-/** Runs a worker and resolves to its exit code. @param read - Reads the options, whose file may have changed since the primary started. */
+/**
+ * Runs a worker and resolves to its exit code. @param read - Reads the options, whose file may have changed
+ * since the primary started.
+ */
 export async function runWorker(read: () => Command): Promise<number> {
   const ending = endOfWorker()
   try {
@@ -43,7 +46,10 @@ export async function runWorker(read: () => Command): Promise<number> {
   }
 }
 
-/** Ends a worker at the first signal. It ignores a second one, because both the primary and a terminal send signals to workers. */
+/**
+ * Ends a worker at the first signal. It ignores a second one, because both the primary and a terminal send
+ * signals to workers.
+ */
 function endOfWorker(): Ending {
   const bySignal = endBySignals(() => {})
   const alone = new AbortController()
@@ -118,8 +124,8 @@ class Primary {
       else if (message?.type === 'graupel:failed') this.#onFailed(message.line, message.exitCode)
     })
     worker.on('error', (error) => {
-      // If no process was started, for lack of memory or process ids, no exit follows. Other errors concern messages to a worker that was just
-      // killed, such as Node's answer to its request for the port.
+      // If no process was started, for lack of memory or process ids, no exit follows. Other errors concern
+      // messages to a worker that was just killed, such as Node's answer to its request for the port.
       if (worker.process.pid === undefined) this.#onExit(index, error.message)
     })
     worker.once('exit', (code, signal) => {
@@ -128,8 +134,8 @@ class Primary {
         this.#onExit(index, how)
         return
       }
-      // Its last messages are read before it is disconnected. On a busy machine, a primary once ended before that with code 13, as Node does if
-      // nothing is left to wait for: the timer is something.
+      // Its last messages are read before it is disconnected. On a busy machine, a primary once ended before
+      // that with code 13, as Node does if nothing is left to wait for: the timer is something.
       const timer = setTimeout(() => worker.emit('disconnect'), slackMs)
       worker.once('disconnect', () => {
         clearTimeout(timer)
@@ -146,7 +152,10 @@ class Primary {
     process.stdout.write(announcement(all as unknown as [Started, ...Started[]]))
   }
 
-  /** Ends all workers if one fails at the first start, or because of its options. Later failures may pass, such as a store that is away. */
+  /**
+   * Ends all workers if one fails at the first start, or because of its options. Later failures may pass,
+   * such as a store that is away.
+   */
   #onFailed(line: string, exitCode: 1 | 2): void {
     if (this.#exitCode !== undefined) return
     if (this.#isAnnounced && exitCode === 1) {

@@ -1,15 +1,18 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Family } from './metrics/family.js'
 
-// A probe or a scrape reaches one worker, and the answer concerns all. So that worker asks the primary, which asks all workers, because
-// workers cannot talk to each other.
+// A probe or a scrape reaches one worker, and the answer concerns all. So that worker asks the primary, which
+// asks all workers, because workers cannot talk to each other.
 
 /** Time that the primary waits for the workers. */
 const collectMs = 2000
 /** Time that a worker waits for the primary. It is longer than `collectMs`. */
 const askMs = 2500
 
-/** The questions to all workers, each with the answer of one worker: its metrics, or the reasons why it is not ready. */
+/**
+ * The questions to all workers, each with the answer of one worker: its metrics, or the reasons why it is not
+ * ready.
+ */
 interface Answers {
   readonly families: readonly Family[]
   readonly reasons: readonly string[]
@@ -25,7 +28,10 @@ export interface FromAll<T> {
   readonly restarts: readonly number[]
 }
 
-/** A message between a worker and the primary. `ask` and `answer` concern all workers, `collect` and `collected` one worker. */
+/**
+ * A message between a worker and the primary. `ask` and `answer` concern all workers, `collect` and
+ * `collected` one worker.
+ */
 interface Message {
   readonly type: 'graupel:ask' | 'graupel:answer' | 'graupel:collect' | 'graupel:collected'
   /** The number that the asking process gave its question. */
@@ -37,8 +43,8 @@ interface Message {
 /**
  * Answers, in the primary, workers that ask all workers.
  *
- * @param numberOf - Returns a worker's number. A worker that replaces another one keeps its number, and its counts begin at 0, as Prometheus
- * expects after a restart.
+ * @param numberOf - Returns a worker's number. A worker that replaces another one keeps its number, and its
+ * counts begin at 0, as Prometheus expects after a restart.
  * @param restarts - Returns how often each worker was started again.
  */
 export function joinWorkers(numberOf: (worker: Worker) => number, restarts: () => readonly number[]): void {

@@ -2,12 +2,17 @@ import { constants } from 'node:os'
 
 export type EndSignal = 'SIGTERM' | 'SIGHUP' | 'SIGINT'
 
-/** Aborts when the process is told to end. Its reason is the signal: `SIGINT` does not drain, the others do. */
+/**
+ * Aborts when the process is told to end. Its reason is the signal: `SIGINT` does not drain, the others do.
+ */
 export type Ending = AbortSignal
 
 const signals: readonly EndSignal[] = ['SIGTERM', 'SIGHUP', 'SIGINT']
 
-/** A repeated signal within this time counts once, because `timeout` sends it to the process and then to the process's group. */
+/**
+ * A repeated signal within this time counts once, because `timeout` sends it to the process and then to the
+ * process's group.
+ */
 const sameMs = 500
 
 /**

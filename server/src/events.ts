@@ -28,7 +28,8 @@ const frequent: readonly string[] = ['rollback', 'overflow']
 const quietMs = 10_000
 
 /**
- * Logs the library's events and Node's warnings until the returned function is called. An uncaught error is logged and ends the process.
+ * Logs the library's events and Node's warnings until the returned function is called. An uncaught error is
+ * logged and ends the process.
  *
  * @param hide - Removes the credentials of the store from a message.
  */

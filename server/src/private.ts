@@ -11,13 +11,14 @@ interface Connection {
 const handedTo = new WeakMap<Connection, Worker>()
 
 /**
- * Closes the connections, at most one of each port, that were handed to a worker and that the worker had not taken when it ended. Otherwise the client
- * of a killed worker waits for an answer for ever.
+ * Closes the connections, at most one of each port, that were handed to a worker and that the worker had not
+ * taken when it ended. Otherwise the client of a killed worker waits for an answer for ever.
  *
- * - Behaviour: the primary hands a connection over by `worker.process.send({ cmd: 'NODE_CLUSTER', act: 'newconn' }, handle)`, and keeps its
- *   handle open until the worker reports that it took the connection (`handoff` in lib/internal/cluster/round_robin_handle.js).
- * - Measurement: `NODE_CLUSTER_SCHED_POLICY=none` has no such handle. But of 64 simultaneous connections to four workers, it gave one
- *   worker up to 62; the primary gives one worker at most 18.
+ * - Behaviour: the primary hands a connection over by `worker.process.send({ cmd: 'NODE_CLUSTER', act:
+ *   'newconn' }, handle)`, and keeps its handle open until the worker reports that it took the connection
+ *   (`handoff` in lib/internal/cluster/round_robin_handle.js).
+ * - Measurement: `NODE_CLUSTER_SCHED_POLICY=none` has no such handle. But of 64 simultaneous connections to
+ *   four workers, it gave one worker up to 62; the primary gives one worker at most 18.
  * - If it changes: "killed workers are started again, and every connection gets an answer or an error" in
  *   test/server/cluster.long.test.ts fails.
  * - Removal: as soon as Node closes the handle of a worker that has exited.
@@ -35,7 +36,8 @@ export function closeUntakenConnection(worker: Worker): void {
     }
     return send.apply(child, words)
   }
-  // A taken connection is closed already, and closing it again is no error. A refused connection was handed to another worker.
+  // A taken connection is closed already, and closing it again is no error. A refused connection was handed
+  // to another worker.
   worker.once('exit', () => {
     for (const connection of last.values()) if (handedTo.get(connection) === worker) connection.close()
   })

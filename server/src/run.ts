@@ -67,7 +67,8 @@ export async function run(
     const { app, admin, resp } = await makeApp(options, service, metrics)
     await app.ready()
     const stopLogging = logEvents(app.log, opened.hide)
-    // Before the leases: probes are answered while the process waits for a node, and a port in use costs no node.
+    // Before the leases: probes are answered while the process waits for a node, and a port in use costs no
+    // node.
     const { host, adminPort } = options
     const isStopping = () => service.isStopping
     const adminListener =

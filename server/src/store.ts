@@ -65,7 +65,10 @@ function databaseIn(folder: string): string {
   return file
 }
 
-/** Makes the folder and its parents. With `recursive`, mkdir never returns for a folder such as /proc, which answers ENOENT (Node 20). */
+/**
+ * Makes the folder and its parents. With `recursive`, mkdir never returns for a folder such as /proc, which
+ * answers ENOENT (Node 20).
+ */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return
   makeFolder(dirname(folder))

@@ -93,7 +93,10 @@ export function parseFlags<F extends Flags>(
   return { values: values as { [K in keyof F & string]?: string }, positionals }
 }
 
-/** Quotes a word of the command line for a message. Hides the credentials of a URL, which may stand in any place. */
+/**
+ * Quotes a word of the command line for a message. Hides the credentials of a URL, which may stand in any
+ * place.
+ */
 export function quote(text: string): string {
   return `'${shorten(text.replace(/\/\/.*@/s, '//***@'))}'`
 }

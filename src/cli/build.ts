@@ -66,7 +66,10 @@ function isYoung(): boolean {
   return files.every((file) => fs.statSync(file).mtimeMs <= fs.statSync(binary).mtimeMs)
 }
 
-/** Returns the path of binding.gyp. The package has it in `native`, because npm runs node-gyp for one in the root. */
+/**
+ * Returns the path of binding.gyp. The package has it in `native`, because npm runs node-gyp for one in the
+ * root.
+ */
 function recipe(): string {
   const packed = join(root, 'native/binding.gyp')
   return fs.existsSync(packed) ? packed : join(root, 'binding.gyp')
@@ -89,7 +92,9 @@ function loads(file: string): boolean {
   return output('require(process.argv[1])', file) !== undefined
 }
 
-/** Runs Node and returns the text that it prints. It is another process, because a damaged binary may end it. */
+/**
+ * Runs Node and returns the text that it prints. It is another process, because a damaged binary may end it.
+ */
 function output(...args: string[]): string | undefined {
   const { status, stdout } = spawnSync(process.execPath, ['-e', ...args], { encoding: 'utf8' })
   return status === 0 ? stdout : undefined
@@ -134,7 +139,10 @@ function fault(): string {
   return (lines.find((line) => /error:|error C\d|gyp ERR! stack Error/.test(line)) ?? 'node-gyp failed').trim()
 }
 
-/** Returns the node-gyp of the npm that started this command, or of the npm that came with Node. Other managers have it on PATH. */
+/**
+ * Returns the node-gyp of the npm that started this command, or of the npm that came with Node. Other
+ * managers have it on PATH.
+ */
 function nodeGyp(): string | undefined {
   const folder = dirname(process.execPath)
   const program = 'node_modules/npm/node_modules/node-gyp/bin/node-gyp.js'
@@ -143,8 +151,8 @@ function nodeGyp(): string | undefined {
 }
 
 /**
- * Returns the folder of the headers that came with this Node, so that node-gyp need not download them. Returns nothing if the
- * headers are not in the folder of the installer, or npm is configured with others.
+ * Returns the folder of the headers that came with this Node, so that node-gyp need not download them.
+ * Returns nothing if the headers are not in the folder of the installer, or npm is configured with others.
  */
 export function headersOfThisNode(): string | undefined {
   const folder = join(dirname(process.execPath), '..')

@@ -24,7 +24,10 @@ export const composeManual: Manual = {
   ],
 }
 
-/** `graupel compose`. @throws UsageError `ERR_EPOCH_INVALID`, `ERR_OPTION_INVALID`; RangeError `ERR_ID_INVALID` */
+/**
+ * `graupel compose`. @throws UsageError `ERR_EPOCH_INVALID`, `ERR_OPTION_INVALID`; RangeError
+ * `ERR_ID_INVALID`
+ */
 export async function compose({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<void> {
   const { time, until, format = 'decimal' } = values
   if (positionals.length > 0) {

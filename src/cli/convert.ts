@@ -21,7 +21,9 @@ export const convertManual: Manual = {
   ],
 }
 
-/** `graupel convert`. @throws UsageError `ERR_OPTION_INVALID`, `ERR_ID_INVALID`; RangeError `ERR_ID_INVALID` */
+/**
+ * `graupel convert`. @throws UsageError `ERR_OPTION_INVALID`, `ERR_ID_INVALID`; RangeError `ERR_ID_INVALID`
+ */
 export async function convert(
   { values, positionals }: Arguments<keyof typeof flags>,
   output: Output,

@@ -102,7 +102,9 @@ function folder(): Check {
   }
 }
 
-/** Clock sources of Linux that are read by a system call, which takes a hundred times as long as a counter. */
+/**
+ * Clock sources of Linux that are read by a system call, which takes a hundred times as long as a counter.
+ */
 const slowSources = ['hpet', 'acpi_pm', 'jiffies', 'refined-jiffies', 'pit']
 
 function clock(): Check {

@@ -20,7 +20,10 @@ export const textFlags = {
 
 type Values = { readonly [name in keyof typeof textFlags | 'format']?: string }
 
-/** Returns the function that writes an id as the flags say; `undefined` if they ask for numbers. @throws UsageError, RangeError */
+/**
+ * Returns the function that writes an id as the flags say; `undefined` if they ask for numbers. @throws
+ * UsageError, RangeError
+ */
 export function textOf(values: Values, layout: Layout): ((id: bigint) => string) | undefined {
   const { uuid, kind: prefix, 'key-file': file, format } = values
   if (file !== undefined && (prefix === undefined || uuid !== undefined)) {
@@ -60,7 +63,10 @@ export interface GivenText {
   readonly layout?: Layout
 }
 
-/** Returns the function that reads UUIDs and texts of kinds. For other texts it returns `undefined`. @throws RangeError */
+/**
+ * Returns the function that reads UUIDs and texts of kinds. For other texts it returns `undefined`. @throws
+ * RangeError
+ */
 export function textReader(file: string | undefined, layouts: readonly Layout[]) {
   const { keys } = keysOf(file)
   return (text: string): GivenText | undefined => {

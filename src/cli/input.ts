@@ -7,7 +7,10 @@ import { failureText, type Output } from './output.js'
 /** The characters after which a line without an end is given up. No encoding of an id is as long. */
 const longestLine = 1000
 
-/** Reads ids, one a line, from a file, or from the standard input if the file is `-`. @throws UsageError with the file and the line */
+/**
+ * Reads ids, one a line, from a file, or from the standard input if the file is `-`. @throws UsageError with
+ * the file and the line
+ */
 export async function readIds(
   file: string,
   encoding: TextEncoding,
@@ -27,8 +30,9 @@ export async function readIds(
 }
 
 /**
- * Prints what is made of each word, or, if the only word is `-`, of each line of the standard input, as the lines come. All words are read
- * before the first is printed. A line that cannot be read is reported, and the others are printed.
+ * Prints what is made of each word, or, if the only word is `-`, of each line of the standard input, as the
+ * lines come. All words are read before the first is printed. A line that cannot be read is reported, and the
+ * others are printed.
  *
  * @param thing - The kind of the words, for messages: `id`.
  * @param usage - How to write one of them: `graupel inspect ID`.

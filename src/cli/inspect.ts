@@ -83,7 +83,9 @@ export async function inspect(
 
 type Given = GivenText & Partial<GivenId>
 
-/** The reading in the layout that the flags name, or all readings that make sense; or a UUID without its id. */
+/**
+ * The reading in the layout that the flags name, or all readings that make sense; or a UUID without its id.
+ */
 type Found =
   | { readonly id: bigint; readonly named: Reading }
   | { readonly id: bigint; readonly guesses: readonly Guess[] }

@@ -1,14 +1,14 @@
 const signals = ['SIGINT', 'SIGTERM'] as const
 
 /**
- * Milliseconds within which a second signal counts as the first signal: npx and `timeout` pass on a signal that the process group
- * has already got. People press keys more slowly.
+ * Milliseconds within which a second signal counts as the first signal: npx and `timeout` pass on a signal
+ * that the process group has already got. People press keys more slowly.
  */
 const echoMs = 200
 
 /**
- * Runs work that gives back what it holds if a signal interrupts it. The process then ends by that signal, as it would without
- * this function. A second signal ends the process at once.
+ * Runs work that gives back what it holds if a signal interrupts it. The process then ends by that signal, as
+ * it would without this function. A second signal ends the process at once.
  *
  * @param work - Ends soon after its signal is aborted.
  */

@@ -2,8 +2,8 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { rangeError, show } from '../core/errors.js'
 
 /**
- * Reads the keys of a mask or of an opaque kind by their names, in the order of the lines. A key is digits of hex, after `NAME =` if it has
- * a name. No message shows a line, because it may have a key.
+ * Reads the keys of a mask or of an opaque kind by their names, in the order of the lines. A key is digits of
+ * hex, after `NAME =` if it has a name. No message shows a line, because it may have a key.
  *
  * @param option - The option that names the file, for messages.
  * @throws RangeError `ERR_OPTION_INVALID` if it cannot be read, `ERR_KEY_INVALID`

@@ -150,10 +150,11 @@ export interface Forgotten {
 }
 
 /**
- * Takes a node from its holder. Floor and ceiling stay, so the next holder begins above every id that may have been issued. If the
- * holder still runs, it notices that it has lost the node.
+ * Takes a node from its holder. Floor and ceiling stay, so the next holder begins above every id that may
+ * have been issued. If the holder still runs, it notices that it has lost the node.
  *
- * @throws UsageError, GraupelError `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`
+ * @throws UsageError, GraupelError `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`, `ERR_STORE_UNAVAILABLE`,
+ * `ERR_STORE_INVALID`
  */
 export async function forgetNode(calls: StoreCalls, group: FoundGroup, node: number, leave: Leave): Promise<Forgotten> {
   if (node < 0 || node >= group.nodes) {
@@ -194,8 +195,9 @@ export async function forgetNode(calls: StoreCalls, group: FoundGroup, node: num
 }
 
 /**
- * Returns the record with a new token, by which the holder notices that it has lost the node. A node that is held stays held until its
- * window has passed. If another process had it sooner, and a failover forgot that, the former holder could still renew.
+ * Returns the record with a new token, by which the holder notices that it has lost the node. A node that is
+ * held stays held until its window has passed. If another process had it sooner, and a failover forgot that,
+ * the former holder could still renew.
  */
 function forgottenRecord(found: FoundNode, nowMs: number): LeaseRecord {
   const isReleased = stateOf(found, nowMs) !== 'held'

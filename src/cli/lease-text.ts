@@ -23,7 +23,10 @@ function faultOf({ error }: Unreadable): 'damaged' | 'foreign' {
   return error.code === 'ERR_STATE_CORRUPT' ? 'damaged' : 'foreign'
 }
 
-/** Returns the ids of the group, a row for each node, and a sum; or, for `--json`, a line for the group and for each node. */
+/**
+ * Returns the ids of the group, a row for each node, and a sum; or, for `--json`, a line for the group and
+ * for each node.
+ */
 export function groupText(listed: ListedGroup, isJson: boolean, paint: Paint): string {
   const { found, nodes, nowMs, place } = listed
   if (isJson) return [plainGroup(listed), ...nodes.map((node) => plainNode(found, node, nowMs))].map(jsonLine).join('')

@@ -106,7 +106,10 @@ function use(values: Values, work: (open: OpenStore) => Promise<void>): Promise<
   return withStore({ ...values, store: values.store as string }, { mayMake: false }, work)
 }
 
-/** Describes the place of the records: two processes that share nodes have the same. Without a right to ask, that is the URL. */
+/**
+ * Describes the place of the records: two processes that share nodes have the same. Without a right to ask,
+ * that is the URL.
+ */
 async function placeOf(calls: StoreCalls, shown: string): Promise<string> {
   const place = await calls.place().catch(() => undefined)
   return place === undefined ? shown : `${calls.store.name}: ${place}`
@@ -127,7 +130,10 @@ function matching(
   throw new UsageError('ERR_OPTION_INVALID', `there is no group ${quote(wanted)} in ${shown}; the groups are: ${known}`)
 }
 
-/** @throws UsageError if a namespace has several groups; GraupelError if the record of the group cannot be read. */
+/**
+ * @throws UsageError if a namespace has several groups; GraupelError if the record of the group cannot be
+ * read.
+ */
 function theGroup(found: readonly (FoundGroup | Unreadable)[], wanted: string): FoundGroup {
   const [group, second] = found as [FoundGroup | Unreadable, (FoundGroup | Unreadable)?]
   if (second !== undefined) {

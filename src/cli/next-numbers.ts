@@ -99,7 +99,8 @@ const printSegment: Printer = async ({ store }, { segment: name = '' }, { count,
   const make = async (array: Ids) => {
     if (left === 0) {
       numbers?.close()
-      // A generator chooses the size and the time of its second segment itself, so each generator fetches a single segment.
+      // A generator chooses the size and the time of its second segment itself, so each generator fetches a
+      // single segment.
       left = Math.min(unfetched, maxStep)
       unfetched -= left
       numbers = await createSegmentGenerator({ store, name, step: left, maxStep, prefetchAt: 1, signal })

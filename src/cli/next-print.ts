@@ -90,7 +90,8 @@ export async function printIds(
 /**
  * Prints part after part, and shows the progress.
  *
- * @param print - Gets how many are left, prints some of them, and returns how many; `undefined` ends it early.
+ * @param print - Gets how many are left, prints some of them, and returns how many; `undefined` ends it
+ * early.
  */
 export async function printParts(
   count: number,

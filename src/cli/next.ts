@@ -151,8 +151,8 @@ function open(options: object, layout: Layout): IdGenerator {
 }
 
 /**
- * Waits for the end of the last tick, unless the state outlives this process. The same command, run again within
- * that tick, would begin with the same id.
+ * Waits for the end of the last tick, unless the state outlives this process. The same command, run again
+ * within that tick, would begin with the same id.
  */
 async function untilPast(generator: IdGenerator, { epochMs, tickMs }: Layout): Promise<void> {
   const { issued, aheadMs, state } = generator.stats()

@@ -18,8 +18,8 @@ export class Output {
   }
 
   /**
-   * Resolves when the stream has passed the chunk on: to `false` if the reader has closed the pipe (`| head`), which is no
-   * error.
+   * Resolves when the stream has passed the chunk on: to `false` if the reader has closed the pipe (`|
+   * head`), which is no error.
    *
    * @throws the stream's error, such as `ENOSPC`
    */
@@ -36,8 +36,8 @@ export class Output {
 }
 
 /**
- * Returns an error as text for stderr, in terms of flags. An error without a code is a defect, which the user has to see in
- * full: for such an error returns `undefined`.
+ * Returns an error as text for stderr, in terms of flags. An error without a code is a defect, which the user
+ * has to see in full: for such an error returns `undefined`.
  *
  * @param flags - The flags of the command.
  */
@@ -123,14 +123,17 @@ export function timeText(timeMs: number, nowMs = Date.now()): string {
   return `${new Date(timeMs).toISOString()}, ${howLongAgo(timeMs, nowMs)}`
 }
 
-/** Returns a line for `--json`. JSON leaves some control characters as they are; an escape is allowed for each. */
+/**
+ * Returns a line for `--json`. JSON leaves some control characters as they are; an escape is allowed for
+ * each.
+ */
 export function jsonLine(value: unknown): string {
   return `${printable(JSON.stringify(value))}\n`
 }
 
 /**
- * Makes text from outside safe to print: escapes control characters, line ends, and characters that change the direction of
- * text.
+ * Makes text from outside safe to print: escapes control characters, line ends, and characters that change
+ * the direction of text.
  */
 export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it replaces them

@@ -2,7 +2,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { LeaseEvent } from '../index.js'
 import type { Store } from '../stores/store.js'
 
-/** The least totals for which progress is shown. Fewer ids are made, and fewer nodes listed, in an instant. */
+/**
+ * The least totals for which progress is shown. Fewer ids are made, and fewer nodes listed, in an instant.
+ */
 const leastTotal = { ids: 1_000_000, nodes: 10_000 } as const
 const intervalMs = 100
 /** Milliseconds after which a wait for a lease is explained. */
@@ -61,9 +63,10 @@ export class Progress {
     process.removeListener('SIGINT', this.#interrupt)
   }
 
-  // A signal without a listener ends the process at once, even while a write blocks, with the status 130. This listener erases
-  // the line, removes itself, and sends the signal again, which then ends the process. If there is another listener, that
-  // listener has got the signal too, and ends the process when it has given back what it holds.
+  // A signal without a listener ends the process at once, even while a write blocks, with the status 130.
+  // This listener erases the line, removes itself, and sends the signal again, which then ends the process.
+  // If there is another listener, that listener has got the signal too, and ends the process when it has
+  // given back what it holds.
   readonly #interrupt = (): void => {
     this.erase()
     if (process.listenerCount('SIGINT') === 0) process.kill(process.pid, 'SIGINT')

@@ -31,8 +31,8 @@ export const sqlManual: Manual = {
 /**
  * `graupel sql`.
  *
- * @throws UsageError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`, `ERR_EPOCH_INVALID`; RangeError `ERR_NODE_INVALID`,
- *   `ERR_LAYOUT_DECODE_ONLY`; GraupelError `ERR_LAYOUT_EXPIRED`
+ * @throws UsageError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`, `ERR_EPOCH_INVALID`; RangeError
+ *   `ERR_NODE_INVALID`, `ERR_LAYOUT_DECODE_ONLY`; GraupelError `ERR_LAYOUT_EXPIRED`
  */
 export async function sql({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<void> {
   const dialect = values.dialect as Dialect | undefined
@@ -105,13 +105,18 @@ function partsOf({ nodeFields, nodeBits, sequence }: Layout, id?: string): [name
   return [...node, ['sequence', partOf(sequence, id)]]
 }
 
-/** The whole ticks from the epoch to a time in milliseconds. @param div - The operator that divides, and rounds down. */
+/**
+ * The whole ticks from the epoch to a time in milliseconds. @param div - The operator that divides, and
+ * rounds down.
+ */
 function ticksOf({ epochMs, tickMs }: Layout, ms: string, div: string): string {
   const since = `(${ms} - ${epochMs})`
   return tickMs === 1 ? since : `(${since} ${div} ${tickMs})`
 }
 
-/** How many ids, or slots, a tick has. As a factor, it makes the database refuse what a shift would cut off. */
+/**
+ * How many ids, or slots, a tick has. As a factor, it makes the database refuse what a shift would cut off.
+ */
 const perTick = (shift: number) => 2n ** BigInt(shift)
 
 /** The parts of an id whose tick and sequence are the high and the low bits of `slot`. */

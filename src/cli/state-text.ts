@@ -62,7 +62,10 @@ function plainMoment(timeMs: number | undefined) {
   return { timestamp: new Date(timeMs), timestampMs: timeMs }
 }
 
-/** Returns a page or a state file as lines. Names of layouts, namespaces and commands may have control characters. */
+/**
+ * Returns a page or a state file as lines. Names of layouts, namespaces and commands may have control
+ * characters.
+ */
 export function accountLines(account: Account, paint: Paint): string[] {
   const { state, memory, users } = account
   const { path, stored, ids } = state

@@ -108,7 +108,10 @@ function plainFound(found: Listed) {
   return isClaim(found) ? plainClaim(found) : plainState(found)
 }
 
-/** Removes pages and claims that are no longer needed, and returns the list of removed and kept ones (`graupel state --clean`). */
+/**
+ * Removes pages and claims that are no longer needed, and returns the list of removed and kept ones (`graupel
+ * state --clean`).
+ */
 export async function cleanedFolder(folder: string, isJson: boolean, paint: Paint): Promise<string> {
   const nowMs = Date.now()
   const removals = await cleanFolder(folder, nowMs)
@@ -123,13 +126,19 @@ export async function cleanedFolder(folder: string, isJson: boolean, paint: Pain
   return headedTable(['', 'because', ...listHead, 'path'], rows, paint)
 }
 
-/** Removes a page, and tells which ids are forgotten (`graupel state PATH --clean`). @throws as {@link removePage} */
+/**
+ * Removes a page, and tells which ids are forgotten (`graupel state PATH --clean`). @throws as {@link
+ * removePage}
+ */
 export async function cleanedPage(path: string, isJson: boolean): Promise<string> {
   const nowMs = Date.now()
   return removedText(await removePage(path, nowMs), isJson, nowMs)
 }
 
-/** Removes a claim, and tells which ids are forgotten (`graupel state PATH --clean`). @throws as {@link removeClaim} */
+/**
+ * Removes a claim, and tells which ids are forgotten (`graupel state PATH --clean`). @throws as {@link
+ * removeClaim}
+ */
 async function cleanedClaim(path: string, isJson: boolean): Promise<string> {
   const nowMs = Date.now()
   const claim = removeClaim(path, nowMs)

@@ -81,7 +81,8 @@ const moments = 'give a day such as 2020-01-01, a time such as 2020-01-01T00:00:
 /**
  * Reads a moment, in milliseconds since 1970: a day of UTC, an ISO time with its zone, or the milliseconds.
  *
- * @throws UsageError `ERR_EPOCH_INVALID`, also for a text with two meanings: a year, a day without dashes, a time without a zone
+ * @throws UsageError `ERR_EPOCH_INVALID`, also for a text with two meanings: a year, a day without dashes, a
+ * time without a zone
  */
 export function momentOf(flag: string, text: string): number {
   const refuse = (fault: string) => new UsageError('ERR_EPOCH_INVALID', `${flag} is ${quote(text)}${fault}`)

@@ -27,7 +27,8 @@ export interface Asked {
 const maxProblemBytes = 16_384
 
 /**
- * Reads the runs of an answer with status 200 into memory of their own. An answer with any fault is not used at all.
+ * Reads the runs of an answer with status 200 into memory of their own. An answer with any fault is not used
+ * at all.
  *
  * @throws GraupelError `ERR_SERVICE_INVALID`; an error of the body's stream
  */
@@ -77,7 +78,10 @@ function headerFault({ headers }: Answer, { layout }: Asked): string | undefined
   return undefined
 }
 
-/** Copies at most `most` bytes, because a `fetch` may use its own memory again. Returns `undefined` if there are more. */
+/**
+ * Copies at most `most` bytes, because a `fetch` may use its own memory again. Returns `undefined` if there
+ * are more.
+ */
 async function readBody({ body }: Answer, most: number, signal: AbortSignal): Promise<Uint8Array | undefined> {
   let bytes = new Uint8Array(0)
   if (body === null) return bytes

@@ -21,10 +21,10 @@ const leadRequests = 2
 /**
  * The batch that is in use and the batch after it.
  *
- * The ids from `#at` to `#end` are ready: they are handed out without a look at the clock, which would cost more than the id. At most
- * {@link maxSlice} ids are ready, and only one if ids are used slowly. So ids that became too old, for example while the machine slept,
- * are dropped before they are used. Runs are written out window by window: composing each id when it is asked for takes six times as
- * long as reading it.
+ * The ids from `#at` to `#end` are ready: they are handed out without a look at the clock, which would cost
+ * more than the id. At most {@link maxSlice} ids are ready, and only one if ids are used slowly. So ids that
+ * became too old, for example while the machine slept, are dropped before they are used. Runs are written out
+ * window by window: composing each id when it is asked for takes six times as long as reading it.
  */
 export class Batches implements ReadyNumbers, Fetched, Stock {
   batchSize: number
@@ -204,7 +204,10 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     this.#fetchAt = fetchAt(batch.count, this.#perMs, { prefetchAt, leadMs: leadRequests * this.#tookMs })
   }
 
-  /** Drops batches that are too old, or of another machine. Returns whether ids of the batch in use were used before. */
+  /**
+   * Drops batches that are too old, or of another machine. Returns whether ids of the batch in use were used
+   * before.
+   */
   #dropOld(nowMs = this.#clock.monotonicMs()): boolean {
     const nowWallMs = this.#clock.wallMs()
     const machine = this.#present?.()
@@ -222,7 +225,10 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     return wasUsed
   }
 
-  /** Drops ids that no call asks for. Ids that were used lately are replaced; a client that is not used makes no request. */
+  /**
+   * Drops ids that no call asks for. Ids that were used lately are replaced; a client that is not used makes
+   * no request.
+   */
   #expireLater(): void {
     const { maxAgeMs } = this.#options
     const oldest = this.#used < this.#current.count ? this.#current : this.#next

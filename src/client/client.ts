@@ -107,14 +107,17 @@ class Client extends Numbers implements BaseClient {
   }
 
   async #fetch(wanted: number, signal: AbortSignal): Promise<Batch> {
-    // A request takes some 40 µs to begin: a timer, signals, `fetch`. The call that asks for ids, which may be `next()`, does not wait.
+    // A request takes some 40 µs to begin: a timer, signals, `fetch`. The call that asks for ids, which may
+    // be `next()`, does not wait.
     await undefined
     signal.throwIfAborted()
     const count = Math.min(this.#options.maxCount, Math.max(this.#batches.batchSize, wanted))
     return this.#service.fetch(count, signal, (batch, server) => this.#checkAge(batch, server))
   }
 
-  /** Refuses ids that are too old already. A call that waits would find nothing, and ask again without an end. */
+  /**
+   * Refuses ids that are too old already. A call that waits would find nothing, and ask again without an end.
+   */
   #checkAge(batch: Batch, { url }: Server): void {
     const { maxAgeMs } = this.#options
     const ageMs = this.#batches.ageOf(batch)
@@ -152,13 +155,14 @@ function againOf(failure: Error): unknown {
 }
 
 /**
- * Connects to an id service (`graupel-server`), and fetches ids ahead, so that calls do not wait for it (docs/client.md). No id is handed
- * out twice. The ids that are left when a client ends are never used.
+ * Connects to an id service (`graupel-server`), and fetches ids ahead, so that calls do not wait for it
+ * (docs/client.md). No id is handed out twice. The ids that are left when a client ends are never used.
  *
- * @param options - `url` or `urls` is required; {@link ConnectOptions} describes all. With `segment`, numbers of that segment.
- * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`; RangeError
- * `ERR_LAYOUT_DECODE_ONLY`; GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID`;
- * `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the reason of `signal`.
+ * @param options - `url` or `urls` is required; {@link ConnectOptions} describes all. With `segment`, numbers
+ * of that segment.
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`;
+ * RangeError `ERR_LAYOUT_DECODE_ONLY`; GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`,
+ * `ERR_SERVICE_INVALID`; `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the reason of `signal`.
  * @example
  * const ids = await connect({ url: 'http://127.0.0.1:4728' })
  * ids.next() // a bigint

@@ -7,8 +7,9 @@ import type { DecodedId, Field, Layout } from '../layout/index.js'
 import type { ServerStats } from './service.js'
 
 /**
- * Hands out ids of a service, made by {@link connect}: a {@link BaseClient} and a {@link LayoutClient}. With layouts of at most 53 bits it
- * also has `nextNumber()`, which is optional if TypeScript does not know the layout.
+ * Hands out ids of a service, made by {@link connect}: a {@link BaseClient} and a {@link LayoutClient}. With
+ * layouts of at most 53 bits it also has `nextNumber()`, which is optional if TypeScript does not know the
+ * layout.
  *
  * @example
  * const ids = await connect({ url: 'http://127.0.0.1:4728' })
@@ -18,7 +19,10 @@ import type { ServerStats } from './service.js'
  */
 export type IdClient<F extends readonly Field[] = readonly Field[]> = BaseClient & LayoutClient<F> & NumbersOf<F>
 
-/** Hands out numbers of a segment, made by {@link connect} with `segment`. `nextNumber` throws `ERR_NUMBER_UNSAFE` above 2^53 - 1. */
+/**
+ * Hands out numbers of a segment, made by {@link connect} with `segment`. `nextNumber` throws
+ * `ERR_NUMBER_UNSAFE` above 2^53 - 1.
+ */
 export type NumberClient = BaseClient & NarrowGenerator
 
 /** The members that clients of ids have, and clients of numbers have not. */
@@ -30,39 +34,50 @@ export interface LayoutClient<F extends readonly Field[] = readonly Field[]> {
 }
 
 /**
- * The members of every client. Its calls are the calls of an IdGenerator; `next`, `nextString`, `nextNumber` and `nextAsync` can be
- * passed as functions.
- * No id is handed out twice.
+ * The members of every client. Its calls are the calls of an IdGenerator; `next`, `nextString`, `nextNumber`
+ * and `nextAsync` can be passed as functions. No id is handed out twice.
  */
 export interface BaseClient extends Iterable<bigint>, Disposable {
   /**
    * Hands out one id that was fetched. Does not wait.
    *
-   * @throws GraupelError `ERR_EMPTY` if the next ids are on their way; `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`,
-   * `ERR_SERVICE_INVALID` if they could not be fetched, which starts another attempt; `ERR_CLOSED`.
+   * @throws GraupelError `ERR_EMPTY` if the next ids are on their way; `ERR_SERVICE_UNAVAILABLE`,
+   * `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID` if they could not be fetched, which starts another attempt;
+   * `ERR_CLOSED`.
    */
   next(this: void): bigint
   /** Hands out one id in decimal digits. @throws as `next` */
   nextString(this: void): string
   /**
-   * Hands out one id, and waits for the service if none is left. Calls get their ids in the order in which they were made.
+   * Hands out one id, and waits for the service if none is left. Calls get their ids in the order in which
+   * they were made.
    *
-   * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID`, `ERR_CLOSED`
+   * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID`,
+   * `ERR_CLOSED`
    */
   nextAsync(this: void): Promise<bigint>
   /**
    * Fills an array, and returns it.
    *
-   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the front hold ids.
+   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the
+   * front hold ids.
    */
   fill<A extends IdArray>(array: A): A
-  /** Fills an array, and waits for the service. Do not use the array before the promise settles. @throws as `fill` and `nextAsync` */
+  /**
+   * Fills an array, and waits for the service. Do not use the array before the promise settles. @throws as
+   * `fill` and `nextAsync`
+   */
   fillAsync<A extends IdArray>(array: A): Promise<A>
-  /** Hands out `count` ids, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
+  /**
+   * Hands out `count` ids, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`.
+   */
   take(count: number): bigint[]
   /** Counts what this client has done and has left. */
   stats(): ClientStats
-  /** Closes the client and ends its requests. The ids that are left are never used. Later calls throw `ERR_CLOSED`, and waiting calls reject with it. */
+  /**
+   * Closes the client and ends its requests. The ids that are left are never used. Later calls throw
+   * `ERR_CLOSED`, and waiting calls reject with it.
+   */
   close(): void
 }
 

@@ -17,7 +17,10 @@ import type { Answer } from './answer.js'
 /** The token of the service, or a function that gives a token for each request. */
 export type Token = string | (() => string | Promise<string>)
 
-/** The part of `fetch` that a client uses: `fetch` of Node or a browser, or a function of your own that calls it. */
+/**
+ * The part of `fetch` that a client uses: `fetch` of Node or a browser, or a function of your own that calls
+ * it.
+ */
 export type ClientFetch = (
   url: string,
   init: {
@@ -36,28 +39,48 @@ export interface CommonOptions {
   url?: string
   /** Several servers of one service, in place of `url`. The client begins with a random server. */
   urls?: readonly string[]
-  /** Goes to the service as `Authorization: Bearer …`. A function is called for each request, and once more if the answer is 401. */
+  /**
+   * Goes to the service as `Authorization: Bearer …`. A function is called for each request, and once more if
+   * the answer is 401.
+   */
   token?: Token
-  /** How many ids the first batch has, and the smallest: 1 to `maxCount`. @default 1000, or `maxCount` if that is less */
+  /**
+   * How many ids the first batch has, and the smallest: 1 to `maxCount`. @default 1000, or `maxCount` if that
+   * is less
+   */
   count?: number
-  /** How many ids the largest batch has: 1 to 16 777 216. If the service allows fewer, the client asks for fewer. @default 65 536 */
+  /**
+   * How many ids the largest batch has: 1 to 16 777 216. If the service allows fewer, the client asks for
+   * fewer. @default 65 536
+   */
   maxCount?: number
   /** The part of a batch that is used before the next batch is requested: 0 to 1. @default 0.5 */
   prefetchAt?: number
-  /** How long a batch should last, in milliseconds: 1 to 86 400 000. If a batch lasts less, the next batch is larger. @default 1000 */
+  /**
+   * How long a batch should last, in milliseconds: 1 to 86 400 000. If a batch lasts less, the next batch is
+   * larger. @default 1000
+   */
   batchMs?: number
-  /** The age at which ids are dropped, in milliseconds from 1. @default 300 000; Infinity for numbers of a segment */
+  /**
+   * The age at which ids are dropped, in milliseconds from 1. @default 300 000; Infinity for numbers of a
+   * segment
+   */
   maxAgeMs?: number
   /**
-   * How long one request and its answer may take, in milliseconds: 1 to 600 000. Longer than the 4 s after which the service refuses a
-   * request whose store does not answer.
+   * How long one request and its answer may take, in milliseconds: 1 to 600 000. Longer than the 4 s after
+   * which the service refuses a request whose store does not answer.
    *
    * @default 5000
    */
   callTimeoutMs?: number
-  /** How often a failed request is tried again, on the next server if there are several: 0 to 100. @default 4 */
+  /**
+   * How often a failed request is tried again, on the next server if there are several: 0 to 100. @default 4
+   */
   retries?: number
-  /** How long `connect`, `nextAsync` and `fillAsync` wait until ids come, in milliseconds: 1 to 86 400 000. @default 10 000 */
+  /**
+   * How long `connect`, `nextAsync` and `fillAsync` wait until ids come, in milliseconds: 1 to 86
+   * 400 000. @default 10 000
+   */
   maxWaitMs?: number
   /** Does the requests. @default the global `fetch` */
   fetch?: ClientFetch
@@ -126,7 +149,9 @@ const optionNames = [
 /** The service allows no more (`--max-count`). */
 const maxMaxCount = 16_777_216
 
-/** @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` */
+/**
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`
+ */
 export function checkConnectOptions(options: ConnectOptions | SegmentConnectOptions): ResolvedOptions {
   options = readOptions(options, optionNames, "{ url: 'http://127.0.0.1:4728' }")
   const { token, segment, signal, prefetchAt, fetch } = options
@@ -163,7 +188,10 @@ export function checkConnectOptions(options: ConnectOptions | SegmentConnectOpti
   }
 }
 
-/** @throws TypeError, RangeError `ERR_OPTION_INVALID` for what cannot stand in a header. The token is not shown. */
+/**
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID` for what cannot stand in a header. The token is not
+ * shown.
+ */
 export function checkToken(token: unknown): asserts token is string {
   if (typeof token !== 'string') {
     throw typeError('ERR_OPTION_INVALID', `token is ${show(token)}; pass a text, or a function that returns one`)

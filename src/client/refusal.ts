@@ -27,8 +27,8 @@ export class CountRefused extends Error {
 /**
  * Makes the error of an answer without ids.
  *
- * @returns GraupelError `ERR_SERVICE_REFUSED`, which is not tried again; `ERR_SERVICE_UNAVAILABLE` or `ERR_SERVICE_INVALID`; or a
- * {@link CountRefused}.
+ * @returns GraupelError `ERR_SERVICE_REFUSED`, which is not tried again; `ERR_SERVICE_UNAVAILABLE` or
+ * `ERR_SERVICE_INVALID`; or a {@link CountRefused}.
  */
 export async function refusalOf(answer: Answer, { url, count, token, wallMs, signal }: Refused): Promise<Error> {
   const { status, headers } = answer
@@ -65,7 +65,9 @@ export async function refusalOf(answer: Answer, { url, count, token, wallMs, sig
   return new GraupelError('ERR_SERVICE_REFUSED', message, { status })
 }
 
-/** The problem details (RFC 9457) that the client reads. `parameter` is too large, and `maximum` is its limit. */
+/**
+ * The problem details (RFC 9457) that the client reads. `parameter` is too large, and `maximum` is its limit.
+ */
 interface ProblemDetails {
   readonly detail?: unknown
   readonly parameter?: unknown

@@ -4,10 +4,12 @@ import { decode, type Layout } from '../layout/index.js'
 const maxRemembered = 1024
 
 /**
- * Recognizes an answer whose ids were received before: a proxy has kept it, or a node of the service makes ids a second time.
+ * Recognizes an answer whose ids were received before: a proxy has kept it, or a node of the service makes
+ * ids a second time.
  *
- * Ids of one node ascend from answer to answer, because a client has one request at a time. Numbers of segments do not, because
- * servers behind one URL take segments in turn. An answer with numbers of a segment is recognized by its first number.
+ * Ids of one node ascend from answer to answer, because a client has one request at a time. Numbers of
+ * segments do not, because servers behind one URL take segments in turn. An answer with numbers of a segment
+ * is recognized by its first number.
  */
 export class Replays {
   readonly #layout: Layout | undefined

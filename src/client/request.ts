@@ -11,7 +11,10 @@ import type { Server } from './service.js'
 type Extras = { readonly cache?: 'no-store'; readonly credentials?: 'omit' }
 let extras: Extras | undefined
 
-/** Returns properties that workerd would refuse, if the platform has them. Called late, because `Request` makes Node load its `fetch`. */
+/**
+ * Returns properties that workerd would refuse, if the platform has them. Called late, because `Request`
+ * makes Node load its `fetch`.
+ */
 function knownExtras(): Extras {
   const { prototype = {} } = Object(globalThis.Request) as { prototype?: object }
   extras ??= {
@@ -36,8 +39,8 @@ export class Requests {
   /**
    * Asks a server once. An answer that comes after the deadline or the signal is dropped.
    *
-   * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_INVALID`, `ERR_SERVICE_REFUSED`; {@link CountRefused}; TypeError,
-   * RangeError `ERR_OPTION_INVALID` of the token; the reason of the signal.
+   * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_INVALID`, `ERR_SERVICE_REFUSED`; {@link
+   * CountRefused}; TypeError, RangeError `ERR_OPTION_INVALID` of the token; the reason of the signal.
    */
   async ask(server: Server, count: number, signal: AbortSignal): Promise<Batch> {
     const { callTimeoutMs } = this.#options
@@ -101,7 +104,8 @@ export class Requests {
         'cache-control': 'no-store',
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
-      // A redirect would carry the token elsewhere. 'error' is refused by workerd, and does not say why it fails.
+      // A redirect would carry the token elsewhere. 'error' is refused by workerd, and does not say why it
+      // fails.
       redirect: 'manual',
       ...knownExtras(),
       signal,
@@ -123,7 +127,10 @@ async function tokenOf(token: ResolvedOptions['token']): Promise<string | undefi
   return given
 }
 
-/** Whether the client itself made an error, which then says what to do: a RangeError or TypeError is about the token. */
+/**
+ * Whether the client itself made an error, which then says what to do: a RangeError or TypeError is about the
+ * token.
+ */
 function isOwn(error: unknown): boolean {
   if (error instanceof GraupelError || error instanceof CountRefused) return true
   return error instanceof Error && 'code' in error && error.code === 'ERR_OPTION_INVALID'

@@ -4,11 +4,17 @@ import type { Layout } from '../layout/index.js'
 import { writeRun } from '../numbers/row.js'
 import { isAscendingByTime } from './replays.js'
 
-/** The media type of runs, and the bytes of one: `first` in 8, `count` and `step` in 4 each, all little-endian and unsigned. */
+/**
+ * The media type of runs, and the bytes of one: `first` in 8, `count` and `step` in 4 each, all little-endian
+ * and unsigned.
+ */
 export const runsType = 'application/vnd.graupel.runs'
 export const bytesOfRun = 16
 
-/** Runs of consecutive numbers, as the service sends them: `count` numbers, from `first` up by `step`. They are written out once. */
+/**
+ * Runs of consecutive numbers, as the service sends them: `count` numbers, from `first` up by `step`. They
+ * are written out once.
+ */
 export class Runs {
   /** How many runs. */
   readonly length: number
@@ -43,7 +49,9 @@ export class Runs {
     return this.#written
   }
 
-  /** Writes the next numbers to `array[from]` up to, but not including, `array[to]`. There must be so many. */
+  /**
+   * Writes the next numbers to `array[from]` up to, but not including, `array[to]`. There must be so many.
+   */
   write(array: IdArray, from: number, to: number): void {
     this.#written += to - from
     for (let at = from; at < to; ) {
@@ -76,10 +84,15 @@ export class Batch {
   readonly runs: Runs
   /** How many ids the runs have. */
   readonly count: number
-  /** The time of the request, which is before the ids were made: by a monotonic clock, and by the host's own. */
+  /**
+   * The time of the request, which is before the ids were made: by a monotonic clock, and by the host's own.
+   */
   readonly askedMs: number
   readonly askedWallMs: number
-  /** The generation of the machine from before the request: a copy that is made during the request may have its answer, too. */
+  /**
+   * The generation of the machine from before the request: a copy that is made during the request may have
+   * its answer, too.
+   */
   readonly machine: number
 
   constructor(runs: Runs, count: number, askedMs: number, askedWallMs: number, machine: number) {
@@ -90,7 +103,10 @@ export class Batch {
     this.machine = machine
   }
 
-  /** Returns the larger age of two clocks: the monotonic clock stops while a machine sleeps, and the other clock may be set back. */
+  /**
+   * Returns the larger age of two clocks: the monotonic clock stops while a machine sleeps, and the other
+   * clock may be set back.
+   */
   age(nowMs: number, nowWallMs: number): number {
     return Math.max(nowMs - this.askedMs, nowWallMs - this.askedWallMs)
   }

@@ -6,7 +6,10 @@ import { Replays } from './replays.js'
 import { Requests } from './request.js'
 import type { Batch } from './runs.js'
 
-/** Bounds the random pause before a failed server is asked again. The bound doubles with each failure in a row. */
+/**
+ * Bounds the random pause before a failed server is asked again. The bound doubles with each failure in a
+ * row.
+ */
 const firstPauseMs = 100
 const maxPauseMs = 5000
 
@@ -72,7 +75,10 @@ export class Servers {
     this.#current = Math.floor(random * urls.length)
   }
 
-  /** Chooses the first server, from the present server on, that may be asked now; otherwise the server that may be asked soonest. */
+  /**
+   * Chooses the first server, from the present server on, that may be asked now; otherwise the server that
+   * may be asked soonest.
+   */
   pick(nowMs: number): Server {
     const { length } = this.all
     const order = this.all.map((_, i) => (this.#current + i) % length)

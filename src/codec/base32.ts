@@ -1,8 +1,9 @@
 import { halves, high, low } from '../core/typed-array.js'
 import { radixes } from './radix.js'
 
-// Base32 of Crockford in small letters, by shifts: a third of the time that the long division of other bases takes. 13 digits are
-// 65 bits. So 26 digits have room for 128 bits, the first two of their 130 bits are zero, and each half of them is written by itself.
+// Base32 of Crockford in small letters, by shifts: a third of the time that the long division of other bases
+// takes. 13 digits are 65 bits. So 26 digits have room for 128 bits, the first two of their 130 bits are
+// zero, and each half of them is written by itself.
 
 /** Digits of 64 bits; two times as many have 128 bits. */
 export const digits64 = 13
@@ -43,7 +44,9 @@ export function writeDigits(codes: number[], at: number, top = 0): void {
   codes[at + 12] = codeOf[lower & 31] as number
 }
 
-/** Reads 13 digits to {@link halves}. Returns the bit above these 64 bits, or -1 if a character is no digit. */
+/**
+ * Reads 13 digits to {@link halves}. Returns the bit above these 64 bits, or -1 if a character is no digit.
+ */
 export function readDigits(text: string, at: number): number {
   let upper = 0
   let lower = 0
@@ -83,7 +86,10 @@ export function write128(bytes: DataView, codes: number[], at: number): void {
   writeDigits(codes, at + digits64, second & 1)
 }
 
-/** Reads 26 digits to 16 bytes. Returns `false` if a character is no digit, or if the digits have more than 128 bits. */
+/**
+ * Reads 26 digits to 16 bytes. Returns `false` if a character is no digit, or if the digits have more than
+ * 128 bits.
+ */
 export function read128(text: string, at: number, bytes: DataView): boolean {
   const top = readDigits(text, at)
   const upper = halves[high] as number

@@ -1,4 +1,7 @@
-/** '000' to '999' as three character codes of 8 bits each: three digits at a time cost no division by ten and no padding. */
+/**
+ * '000' to '999' as three character codes of 8 bits each: three digits at a time cost no division by ten and
+ * no padding.
+ */
 const triples = new Uint32Array(1000)
 
 /** The digits below it are computed for each id, and those above are kept. */
@@ -10,11 +13,12 @@ const fromCharCode = /* @__PURE__ */ (() => String.fromCharCode)()
 type Codes = number[] & Record<0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15, number>
 
 /**
- * Writes ids in decimal. Ids that follow one another differ in their last digits, so the digits above the last three are kept,
- * and those above the last nine stay when the others change. A bigint's `toString` costs more than making the id.
+ * Writes ids in decimal. Ids that follow one another differ in their last digits, so the digits above the
+ * last three are kept, and those above the last nine stay when the others change. A bigint's `toString` costs
+ * more than making the id.
  *
- * The digits are kept as character codes and not as text: V8 makes a rope of two strings that are together 13 characters or
- * longer, and the reader of a rope pays for the copy that was saved.
+ * The digits are kept as character codes and not as text: V8 makes a rope of two strings that are together 13
+ * characters or longer, and the reader of a rope pays for the copy that was saved.
  */
 export class DecimalWriter {
   /** All digits but the last three, for ids from `#codesFrom` on. */
@@ -83,7 +87,10 @@ function setTriple(codes: number[], at: number, value: number): void {
   codes[at + 2] = triple & 255
 }
 
-/** Written out for 18 and 19 digits, which most ids have: with an array, as in the last line, a call takes 33 to 35 ns instead of 28. */
+/**
+ * Written out for 18 and 19 digits, which most ids have: with an array, as in the last line, a call takes 33
+ * to 35 ns instead of 28.
+ */
 function textOf(c: Codes, last: number): string {
   const x = last >> 16
   const y = (last >> 8) & 255

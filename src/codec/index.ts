@@ -29,9 +29,10 @@ export const encodings: readonly Encoding[] = /* @__PURE__ */ Object.freeze([
 /**
  * Writes an id in another form.
  *
- * `hex` (16 digits, small letters), `base32` (Crockford, 13), `base58` (Bitcoin's alphabet, 11), `base62` (0-9A-Za-z, 11)
- * and `bytes` (8, big-endian) have a fixed width and sort as the ids do, compared character by character or byte by byte.
- * `decimal` has no padding, because its readers are JSON and JavaScript: it sorts so only among ids of equal length.
+ * `hex` (16 digits, small letters), `base32` (Crockford, 13), `base58` (Bitcoin's alphabet, 11), `base62`
+ * (0-9A-Za-z, 11) and `bytes` (8, big-endian) have a fixed width and sort as the ids do, compared character
+ * by character or byte by byte. `decimal` has no padding, because its readers are JSON and JavaScript: it
+ * sorts so only among ids of equal length.
  *
  * @param id - A bigint from 0 to 2^64 - 1, or its decimal digits.
  * @param encoding - One of {@link encodings}.
@@ -50,14 +51,15 @@ export function encodeId(id: bigint | string, encoding: Encoding): string | Byte
 }
 
 /**
- * Reads an id that {@link encodeId} wrote. Strict: nothing is trimmed, skipped or cut off. Texts have the full width,
- * with the leading zeros, except that decimal must not have any; hex and base32 are read in both cases.
+ * Reads an id that {@link encodeId} wrote. Strict: nothing is trimmed, skipped or cut off. Texts have the
+ * full width, with the leading zeros, except that decimal must not have any; hex and base32 are read in both
+ * cases.
  *
  * @param text - The text, or the 8 bytes.
  * @param encoding - The encoding of the text; `parseId` guesses nothing.
  * @param layout - The layout that the id has to fit. Without a layout, an id has up to 64 bits.
- * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id in that encoding, or for an id that is too wide for the layout;
- * TypeError `ERR_ENCODING_UNKNOWN`, `ERR_LAYOUT_INVALID`.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id in that encoding, or for an id that
+ * is too wide for the layout; TypeError `ERR_ENCODING_UNKNOWN`, `ERR_LAYOUT_INVALID`.
  * @example
  * parseId('0Czks0tP37X', 'base62') // 175928847299117063n
  */

@@ -11,7 +11,10 @@ import {
   whole,
 } from '../core/typed-array.js'
 
-/** A `Uint8Array<ArrayBuffer>`, in a form that TypeScript before 5.7 can read in the declarations: there it has no parameter. */
+/**
+ * A `Uint8Array<ArrayBuffer>`, in a form that TypeScript before 5.7 can read in the declarations: there it
+ * has no parameter.
+ */
 export type Bytes = ReturnType<typeof Uint8Array.of>
 
 /** Eight bytes, the most significant first, so that they sort as the ids do. */
@@ -33,7 +36,10 @@ export function readBytes(bytes: unknown): bigint {
   return new DataView(bufferGetter.call(bytes), byteOffsetGetter.call(bytes), 8).getBigUint64(0)
 }
 
-/** An encoding by digits: its alphabet in ascending ASCII order, so that texts of full width sort as the ids do. */
+/**
+ * An encoding by digits: its alphabet in ascending ASCII order, so that texts of full width sort as the ids
+ * do.
+ */
 export interface Radix {
   readonly name: string
   readonly alphabet: string
@@ -94,8 +100,8 @@ function pairsOf(radix: Radix): readonly string[] {
 }
 
 /**
- * The id in digits, padded to the radix's full width. By long division of its halves, two digits at a time: a third of the
- * time that bigints take for it.
+ * The id in digits, padded to the radix's full width. By long division of its halves, two digits at a time: a
+ * third of the time that bigints take for it.
  */
 export function writeRadix(id: bigint, radix: Radix): string {
   const { alphabet, width } = radix
@@ -132,7 +138,8 @@ export function readRadix(text: unknown, radix: Radix): bigint {
     )
   }
   const map = valuesOf(radix)
-  // The last eight digits as one number, and those before as another: 53 bits have room for eight of each of these bases.
+  // The last eight digits as one number, and those before as another: 53 bits have room for eight of each of
+  // these bases.
   const lastPart = 8
   let left = text.length
   let first = 0

@@ -40,7 +40,10 @@ export function loadUuid(uuid: unknown, block: DataView): void {
 }
 
 const digits = '0123456789abcdef'
-/** Character codes of the two digits of each byte. V8 reads numbers of an Array faster than it converts those of a Uint8Array. */
+/**
+ * Character codes of the two digits of each byte. V8 reads numbers of an Array faster than it converts those
+ * of a Uint8Array.
+ */
 const h = /* @__PURE__ */ (() => Array.from({ length: 256 }, (_, byte) => digits.charCodeAt(byte >> 4)))()
 const l = /* @__PURE__ */ (() => Array.from({ length: 256 }, (_, byte) => digits.charCodeAt(byte & 15)))()
 
@@ -49,7 +52,8 @@ const fromCharCode = /* @__PURE__ */ (() => String.fromCharCode)()
 const hyphen = 45
 
 /**
- * Writes a UUID in small letters. The text is made at once: a text of pieces is copied by its first reader, which takes longer.
+ * Writes a UUID in small letters. The text is made at once: a text of pieces is copied by its first reader,
+ * which takes longer.
  *
  * @param a, b, c, d - Its 128 bits, the most significant first.
  */

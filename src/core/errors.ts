@@ -1,6 +1,7 @@
 /**
- * Every code an error of this package can carry, with the rule behind it. The catalogue is closed: `docs/errors.md`
- * describes each entry, a test holds the two together, and removing or renaming a code is a breaking change.
+ * Every code an error of this package can carry, with the rule behind it. The catalogue is closed:
+ * `docs/errors.md` describes each entry, a test holds the two together, and removing or renaming a code is a
+ * breaking change.
  *
  * @example
  * errorCodes.ERR_CLOSED // 'the object was closed'
@@ -56,7 +57,9 @@ export interface ErrorDetails {
   cause?: unknown
   /** Milliseconds after which the same call can succeed. */
   retryAfterMs?: number
-  /** Milliseconds by which the clock is behind the latest time it has shown; only with `ERR_CLOCK_ROLLBACK`. */
+  /**
+   * Milliseconds by which the clock is behind the latest time it has shown; only with `ERR_CLOCK_ROLLBACK`.
+   */
   rollbackMs?: number
   /** The HTTP status of the answer; only with `ERR_SERVICE_REFUSED`. */
   status?: number
@@ -67,8 +70,8 @@ export interface ErrorDetails {
 }
 
 /**
- * The error of an operation that could not keep ids distinct, and was refused. Misuse is a `TypeError` or `RangeError` with a
- * `code`, too.
+ * The error of an operation that could not keep ids distinct, and was refused. Misuse is a `TypeError` or
+ * `RangeError` with a `code`, too.
  *
  * @example
  * try {
@@ -85,7 +88,9 @@ export class GraupelError extends Error {
   readonly code: ErrorCode
   /** Milliseconds after which the same call can succeed. */
   declare readonly retryAfterMs?: number
-  /** Milliseconds by which the clock is behind the latest time it has shown; only with `ERR_CLOCK_ROLLBACK`. */
+  /**
+   * Milliseconds by which the clock is behind the latest time it has shown; only with `ERR_CLOCK_ROLLBACK`.
+   */
   declare readonly rollbackMs?: number
   /** The HTTP status of the answer; only with `ERR_SERVICE_REFUSED`. */
   declare readonly status?: number
@@ -111,7 +116,10 @@ export function typeError(code: ErrorCode, message: string, option?: string): Ty
   return Object.assign(new TypeError(message), { code, ...(option !== undefined && { option }) })
 }
 
-/** Makes a `RangeError`, for a value of the right kind that the rule does not allow; `option` as in {@link typeError}. */
+/**
+ * Makes a `RangeError`, for a value of the right kind that the rule does not allow; `option` as in {@link
+ * typeError}.
+ */
 export function rangeError(code: ErrorCode, message: string, option?: string): RangeError & Misuse {
   return Object.assign(new RangeError(message), { code, ...(option !== undefined && { option }) })
 }
@@ -153,8 +161,9 @@ export function showTime(ms: number): string {
 }
 
 /**
- * Returns the reason of a failure, as a part of a sentence. Anything may be thrown, and reading it may throw. An error of Node's
- * `fetch` has only the message 'fetch failed'; its cause has the reason, or an error for each address of the host.
+ * Returns the reason of a failure, as a part of a sentence. Anything may be thrown, and reading it may throw.
+ * An error of Node's `fetch` has only the message 'fetch failed'; its cause has the reason, or an error for
+ * each address of the host.
  */
 export function reasonOf(error: unknown): string {
   try {
@@ -169,7 +178,10 @@ export function reasonOf(error: unknown): string {
   }
 }
 
-/** Makes the error for a call of an object that was closed. @param object - Names the object: `the counter 'invoices'`. */
+/**
+ * Makes the error for a call of an object that was closed. @param object - Names the object: `the counter
+ * 'invoices'`.
+ */
 export function closedError(object: string): GraupelError {
   return new GraupelError('ERR_CLOSED', `${object} was closed; create another one`)
 }
@@ -177,8 +189,8 @@ export function closedError(object: string): GraupelError {
 type Inspect = (value: unknown, options: object) => string
 
 /**
- * Makes `console.log` show the result of an object's `toJSON`. A method of that name in the class body would keep the class in every
- * bundle, because bundlers keep classes with computed names.
+ * Makes `console.log` show the result of an object's `toJSON`. A method of that name in the class body would
+ * keep the class in every bundle, because bundlers keep classes with computed names.
  */
 export function showByJson(object: { toJSON(): unknown }, type: string): void {
   // By its name, because browsers have no `node:util`.

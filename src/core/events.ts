@@ -5,7 +5,9 @@ import { platform } from '#platform'
  *
  * @example
  * import { subscribe } from 'node:diagnostics_channel'
- * subscribe('graupel:rollback', ({ node, rollbackMs }) => console.warn(`node ${node}: the clock is ${rollbackMs} ms behind`))
+ * subscribe('graupel:rollback', ({ node, rollbackMs }) => {
+ *   console.warn(`node ${node}: the clock is ${rollbackMs} ms behind`)
+ * })
  */
 export interface AheadEvent {
   /** Why the next id is ahead of the clock: the clock stepped back, or the ids of a tick are used up. */
@@ -37,9 +39,11 @@ export interface EngineEvent {
 /** The message of the channel `graupel:lease`. */
 export interface LeaseEvent {
   /**
-   * `acquired`; `waiting` until a time, before it is acquired or moves; `late`, when a renewal came after two thirds of the window;
-   * `unreachable`, when a renewal fails after a renewal that did not; `expired`, when the window has passed without a renewal; `lost`,
-   * when another process has the node; `copied`, when this machine is a copy, and leaves the node to the original; `parked`; `moved` to a node, perhaps the same node; `released`; `ended`, when no other node was free.
+   * `acquired`; `waiting` until a time, before it is acquired or moves; `late`, when a renewal came after two
+   * thirds of the window; `unreachable`, when a renewal fails after a renewal that did not; `expired`, when
+   * the window has passed without a renewal; `lost`, when another process has the node; `copied`, when this
+   * machine is a copy, and leaves the node to the original; `parked`; `moved` to a node, perhaps the same
+   * node; `released`; `ended`, when no other node was free.
    */
   type:
     | 'acquired'
@@ -63,7 +67,10 @@ export interface LeaseEvent {
   node?: number
   /** Ids stay before this time; milliseconds since 1970. Not with `waiting` before the first node. */
   ceilingMs?: number
-  /** The place of the records: server, database, schema, table or prefix. Only with `acquired`, if the store can tell it. */
+  /**
+   * The place of the records: server, database, schema, table or prefix. Only with `acquired`, if the store
+   * can tell it.
+   */
   place?: string
   /** The end of the wait, in milliseconds since 1970; only with `waiting`. */
   untilMs?: number
@@ -73,7 +80,10 @@ export interface LeaseEvent {
 
 /** The message of the channel `graupel:segments`. */
 export interface SegmentsEvent {
-  /** `failed`: an attempt to fetch a segment has failed. `skipped`: the store may have forgotten numbers, so some are left out. */
+  /**
+   * `failed`: an attempt to fetch a segment has failed. `skipped`: the store may have forgotten numbers, so
+   * some are left out.
+   */
   type: 'failed' | 'skipped'
   /** Name of the store. */
   store: string

@@ -1,15 +1,17 @@
 import { type ErrorCode, rangeError, show, showNoText, typeError } from './errors.js'
 import { didYouMean } from './suggestion.js'
 
-// The checks of options, for every function that takes some. A function named …From returns the value, or the default if the
-// option is not given. All checks throw TypeError or RangeError, with `ERR_OPTION_INVALID` and the name of the option.
+// The checks of options, for every function that takes some. A function named …From returns the value, or the
+// default if the option is not given. All checks throw TypeError or RangeError, with `ERR_OPTION_INVALID` and
+// the name of the option.
 
 /**
- * Copies options. Refuses a value that is no object, a name that is no option, and an option that the object inherits. Read
- * options from the copy only: it has no prototype.
+ * Copies options. Refuses a value that is no object, a name that is no option, and an option that the object
+ * inherits. Read options from the copy only: it has no prototype.
  *
  * @param example - Valid options, for the message: `{ store }`.
- * @param elsewhere - Names of options of other packages, each with our option to pass instead, for the message.
+ * @param elsewhere - Names of options of other packages, each with our option to pass instead, for the
+ * message.
  * @throws TypeError `ERR_OPTION_INVALID`, `ERR_OPTION_UNKNOWN`
  */
 export function readOptions<T>(
@@ -37,8 +39,9 @@ export function readOptions<T>(
 }
 
 /**
- * Copies the own enumerable properties of an object to an object without a prototype, so that additions to `Object.prototype` do
- * not count as given. Refuses a property that the object inherits otherwise: the caller means it, and the copy would lose it.
+ * Copies the own enumerable properties of an object to an object without a prototype, so that additions to
+ * `Object.prototype` do not count as given. Refuses a property that the object inherits otherwise: the caller
+ * means it, and the copy would lose it.
  *
  * @param names - The properties that are read from the copy.
  * @param what - The kind of property, for the message: `the option`.
@@ -172,7 +175,8 @@ export function oneOf<T extends string>(name: string, value: unknown, allowed: r
 }
 
 /**
- * Checks one URL of a service or several, and removes slashes at their ends. No message shows a URL, which may have a password.
+ * Checks one URL of a service or several, and removes slashes at their ends. No message shows a URL, which
+ * may have a password.
  *
  * @param rule - The remedy if a URL has more than scheme, host, port and path.
  */

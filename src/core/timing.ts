@@ -22,7 +22,10 @@ export function onAbort(signal: AbortSignal | undefined, callback: () => void): 
   return () => signal?.removeEventListener('abort', callback)
 }
 
-/** Settles as the work does, or rejects with the reason of the signal if that is aborted first. The work itself continues. */
+/**
+ * Settles as the work does, or rejects with the reason of the signal if that is aborted first. The work
+ * itself continues.
+ */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = onAbort(signal, () => reject(signal?.reason))
@@ -31,7 +34,8 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefine
 }
 
 /**
- * Runs work until it ends, a deadline passes or a signal is aborted, whichever comes first. A later outcome of the work is dropped.
+ * Runs work until it ends, a deadline passes or a signal is aborted, whichever comes first. A later outcome
+ * of the work is dropped.
  *
  * @param run - Gets a signal that is aborted by the deadline, too.
  * @param late - Makes the error of the deadline.

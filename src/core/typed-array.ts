@@ -1,5 +1,6 @@
-// A subclass, or a property of an array itself, can hide `length`, `buffer` and `byteOffset` behind other values. The getters of the
-// language, taken when this module is loaded, say where the elements are. Call them with the array as `this`.
+// A subclass, or a property of an array itself, can hide `length`, `buffer` and `byteOffset` behind other
+// values. The getters of the language, taken when this module is loaded, say where the elements are. Call
+// them with the array as `this`.
 
 /** Returns the name of a typed array's kind, for arrays of all realms; `undefined` for any other value. */
 export const kindOf = /* @__PURE__ */ (() => getter<string | undefined>(Symbol.toStringTag))()
@@ -13,7 +14,10 @@ export const byteOffsetGetter = /* @__PURE__ */ (() => getter<number>('byteOffse
 export const setElements: (this: unknown, elements: BigUint64Array, at: number) => void = /* @__PURE__ */ (() =>
   typedArrays().set)()
 
-/** Whether a value is a Uint8Array of any realm: test runners have a Uint8Array of their own in each test file. */
+/**
+ * Whether a value is a Uint8Array of any realm: test runners have a Uint8Array of their own in each test
+ * file.
+ */
 export function isBytes(value: unknown): value is Uint8Array {
   return kindOf.call(value) === 'Uint8Array'
 }
@@ -27,11 +31,16 @@ function typedArrays() {
   return Object.getPrototypeOf(Uint8Array.prototype)
 }
 
-/** Index of the lower half of a 64-bit element, seen as two elements of 32 bits: 0 on little-endian machines. */
+/**
+ * Index of the lower half of a 64-bit element, seen as two elements of 32 bits: 0 on little-endian machines.
+ */
 export const low = /* @__PURE__ */ (() => (new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 0 : 1))()
 export const high = low === 0 ? 1 : 0
 
-/** A number of 64 bits, and its halves. Writing a bigint to `whole` and reading `halves` is faster than dividing the bigint. */
+/**
+ * A number of 64 bits, and its halves. Writing a bigint to `whole` and reading `halves` is faster than
+ * dividing the bigint.
+ */
 export const whole = new BigUint64Array(1)
 export const halves = /* @__PURE__ */ (() => new Uint32Array(whole.buffer))()
 export const two32 = 0x1_0000_0000

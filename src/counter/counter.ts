@@ -30,13 +30,17 @@ export interface CounterStats {
   held: number
   /** Held numbers that are missing, because their period ended before the next call. */
   lost: number
-  /** How often the store had forgotten writes that it had acknowledged, and this process continued from the last count that it knew. */
+  /**
+   * How often the store had forgotten writes that it had acknowledged, and this process continued from the
+   * last count that it knew.
+   */
   recovered: number
 }
 
 /**
- * Consecutive numbers that all processes share which use its name, made by {@link createCounter}. All functions can be called without
- * `this`. Calls of one process are answered in their order, and many calls at once take one write.
+ * Consecutive numbers that all processes share which use its name, made by {@link createCounter}. All
+ * functions can be called without `this`. Calls of one process are answered in their order, and many calls at
+ * once take one write.
  *
  * @example
  * const { next } = await createCounter({ store: memoryStore(), name: 'tickets', pattern: 'T{count:4}' })
@@ -48,9 +52,10 @@ export interface Counter extends Disposable {
   /**
    * Returns the next number as text, by the pattern.
    *
-   * @throws GraupelError `ERR_COUNTER_OVERFLOW`, `ERR_CLOCK_ROLLBACK`: nothing was counted. `ERR_STORE_UNAVAILABLE`,
-   * `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`: if a number was counted nevertheless, the next call gets it. `ERR_STATE_MISMATCH`,
-   * `ERR_STATE_CORRUPT`, `ERR_CLOSED`; RangeError `ERR_CLOCK_INVALID`.
+   * @throws GraupelError `ERR_COUNTER_OVERFLOW`, `ERR_CLOCK_ROLLBACK`: nothing was counted.
+   * `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`: if a number was counted nevertheless,
+   * the next call gets it. `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`, `ERR_CLOSED`; RangeError
+   * `ERR_CLOCK_INVALID`.
    */
   next(this: void): Promise<string>
   /** Returns the next number without the pattern's text. Rejects as `next`. */
@@ -58,14 +63,17 @@ export interface Counter extends Disposable {
   /**
    * Returns `count` numbers in a row, 1 to 65 536, by one write.
    *
-   * @param signal - Cancels the call, which rejects with the signal's reason when its turn has come or its write has ended. The next
-   * calls get the numbers that were counted for it.
+   * @param signal - Cancels the call, which rejects with the signal's reason when its turn has come or its
+   * write has ended. The next calls get the numbers that were counted for it.
    * @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `next`.
    */
   take(this: void, count: number, signal?: AbortSignal): Promise<string[]>
   /** Counts what this counter has done. */
   stats(this: void): CounterStats
-  /** Closes the counter. Calls that wait and later calls reject with `ERR_CLOSED`; calls whose write is under way get their numbers. */
+  /**
+   * Closes the counter. Calls that wait and later calls reject with `ERR_CLOSED`; calls whose write is under
+   * way get their numbers.
+   */
   close(this: void): void
 }
 
@@ -73,13 +81,15 @@ export interface Counter extends Disposable {
 export interface CounterSurroundings extends Omit<Clock, 'background'>, CounterTools {}
 
 /**
- * Opens a counter: consecutive numbers, without a gap and without a repeat, that all processes with the same name share
- * (docs/numbers.md, "Counters"). Reads its record, and writes nothing until the first number is taken.
+ * Opens a counter: consecutive numbers, without a gap and without a repeat, that all processes with the same
+ * name share (docs/numbers.md, "Counters"). Reads its record, and writes nothing until the first number is
+ * taken.
  *
  * @param options - `store` and `name` are required; {@link CounterOptions} describes all.
- * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_PATTERN_INVALID`; GraupelError
- * `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; `ERR_STATE_MISMATCH` if the name has numbers of another kind, or other rules for
- * `reset`, `timeZone` or `start`; `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the reason of `signal`.
+ * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_PATTERN_INVALID`;
+ * GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; `ERR_STATE_MISMATCH` if the name has numbers of
+ * another kind, or other rules for `reset`, `timeZone` or `start`; `ERR_STATE_CORRUPT`;
+ * `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the reason of `signal`.
  * @example
  * const counter = await createCounter({ store: memoryStore(), name: 'invoices', pattern: 'IN-{count:6}' })
  * await counter.next() // 'IN-000001'
@@ -157,7 +167,8 @@ const ofPlatform: CounterSurroundings = {
   later: platform.later,
   random: Math.random,
   newToken() {
-    // Random and the time, like tokenAt(). Shorter, because a record holds two tokens for each of its writers.
+    // Random and the time, like tokenAt(). Shorter, because a record holds two tokens for each of its
+    // writers.
     const [random = 0] = crypto.getRandomValues(new Uint32Array(1))
     return random.toString(36) + Math.floor(platform.monotonicMs() * 1000).toString(36)
   },

@@ -13,7 +13,8 @@ import { CounterText } from './text.js'
  *
  * @example
  * const pattern = 'IN-{yyyy}-{count:5}'
- * const counter = await createCounter({ store: memoryStore(), name: 'invoices', pattern, reset: 'year', timeZone: '+01:00' })
+ * const yearly = { name: 'invoices', pattern, reset: 'year', timeZone: '+01:00' }
+ * const counter = await createCounter({ store: memoryStore(), ...yearly })
  * const first = await counter.next()
  * first.slice(-6) // '-00001'
  */
@@ -23,16 +24,19 @@ export interface CounterOptions {
   /** Counters of one name share their numbers, in all processes. 1 to 128 characters. */
   name: string
   /**
-   * The form of a number: text with `{count}`, or `{count:6}` for six digits, and units of time in braces: `yyyy` or `yy`, `MM`, `dd`,
-   * `HH`, `mm`, `ss`, `SSS`. If the counter is reset, the pattern has to name the period; `yy` does so for a century. Processes that
-   * share a counter may have different patterns.
+   * The form of a number: text with `{count}`, or `{count:6}` for six digits, and units of time in braces:
+   * `yyyy` or `yy`, `MM`, `dd`, `HH`, `mm`, `ss`, `SSS`. If the counter is reset, the pattern has to name the
+   * period; `yy` does so for a century. Processes that share a counter may have different patterns.
    *
    * @default '{count}'
    */
   pattern?: string
   /** The period after which the count begins anew. @default 'never' */
   reset?: Reset
-  /** The zone of the dates and of the boundaries: `'UTC'`, or a fixed offset such as `'+08:00'`. @default 'UTC' */
+  /**
+   * The zone of the dates and of the boundaries: `'UTC'`, or a fixed offset such as `'+08:00'`. @default
+   * 'UTC'
+   */
   timeZone?: string
   /** The first count of each period: a whole number from 0 to 2^53 - 1. @default 1 */
   start?: number

@@ -10,9 +10,9 @@ const yieldRounds = 2
 const maxRoundMs = 500
 
 /**
- * Decides when a process writes again. The process that has written last knows the record, and the others have to read it first. On a
- * network of constant delay it would win for ever, so the winner waits, and the losers write at once. Waits are measured in rounds,
- * because a store may be near or far.
+ * Decides when a process writes again. The process that has written last knows the record, and the others
+ * have to read it first. On a network of constant delay it would win for ever, so the winner waits, and the
+ * losers write at once. Waits are measured in rounds, because a store may be near or far.
  */
 export class Pace {
   readonly #random: () => number

@@ -17,7 +17,10 @@ const toleranceMs = 1000
 
 /** A time, and the period that it is counted in. */
 export interface Moment {
-  /** A name such as `2026-11-22`, `2026-11` or `2026`; empty if the counter is never reset. Names sort as their periods do. */
+  /**
+   * A name such as `2026-11-22`, `2026-11` or `2026`; empty if the counter is never reset. Names sort as
+   * their periods do.
+   */
   readonly period: string
   /** Milliseconds since 1970, within the period. */
   readonly timeMs: number
@@ -55,8 +58,8 @@ function isSame(period: string, timeMs: number, reset: Reset): boolean {
 }
 
 /**
- * Computes the moment at which a number is counted. Periods never go back: just after a boundary, a clock that is slightly behind
- * counts in the period that another process has begun.
+ * Computes the moment at which a number is counted. Periods never go back: just after a boundary, a clock
+ * that is slightly behind counts in the period that another process has begun.
  *
  * @param nowMs - The time that the clock shows.
  * @param latest - The latest period in which a number was counted; `undefined` if none was.

@@ -26,9 +26,10 @@ interface Known {
 /**
  * Counts in the record of a store, one write at a time.
  *
- * A conflict does not prove that a write has failed: it may have landed before another process wrote, and lost its reply. So the
- * record remembers the last write of each writer. Writes whose outcome is not known are pending. They all expect the same
- * version, so at most one of them lands. Once the record has another version, it names the write that landed.
+ * A conflict does not prove that a write has failed: it may have landed before another process wrote, and
+ * lost its reply. So the record remembers the last write of each writer. Writes whose outcome is not known
+ * are pending. They all expect the same version, so at most one of them lands. Once the record has another
+ * version, it names the write that landed.
  */
 export class CounterProtocol {
   readonly #calls: StoreCalls
@@ -37,7 +38,10 @@ export class CounterProtocol {
   readonly #writeMs: number
   #writer: string
   #known: Known = { version: undefined, writers: [] }
-  /** The furthest position of all records, so that this process does not repeat counts after a store has forgotten writes. */
+  /**
+   * The furthest position of all records, so that this process does not repeat counts after a store has
+   * forgotten writes.
+   */
   #latest: Position | undefined
   /** The counts of each write that may have landed, or may still land. */
   readonly #pending = new Map<string, Range>()
@@ -72,7 +76,9 @@ export class CounterProtocol {
     return this.#recovered
   }
 
-  /** Reads the record. @throws as `StoreCalls.read`; GraupelError `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT` */
+  /**
+   * Reads the record. @throws as `StoreCalls.read`; GraupelError `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`
+   */
   async read(signal?: AbortSignal): Promise<void> {
     this.#meet(await this.#calls.read(this.#rules.key, signal))
   }
@@ -89,7 +95,8 @@ export class CounterProtocol {
   }
 
   /**
-   * Gives consecutive held counts. Returns the first, or `undefined` if there are not enough. Held counts of an earlier period are lost.
+   * Gives consecutive held counts. Returns the first, or `undefined` if there are not enough. Held counts of
+   * an earlier period are lost.
    */
   giveHeld(period: string, count: number): number | undefined {
     const left = this.#held.filter((range) => range.period === period)
@@ -107,9 +114,10 @@ export class CounterProtocol {
   /**
    * Takes counts of a period, from {@link nextOf} on, by a write. If the write lands, the counts are held.
    *
-   * @returns Whether the write has landed. Otherwise an earlier write of this process may have landed, and its counts are held.
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID` if the outcome is not known; a later write finds it
-   * out; `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`.
+   * @returns Whether the write has landed. Otherwise an earlier write of this process may have landed, and
+   * its counts are held.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID` if the outcome is not known; a later
+   * write finds it out; `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`.
    */
   async write(period: string, count: number): Promise<boolean> {
     const range = { period, first: this.nextOf(period), count }
@@ -130,7 +138,10 @@ export class CounterProtocol {
     return true
   }
 
-  /** Continues from a record with another version than the writes have expected. A write that has not landed by now never will. */
+  /**
+   * Continues from a record with another version than the writes have expected. A write that has not landed
+   * by now never will.
+   */
   #meet(found: StoreEntry | undefined): void {
     const record = found && readCounter(found, this.#rules)
     const attempt = record && attemptOf(record.writers, this.#writer)

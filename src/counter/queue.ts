@@ -26,7 +26,10 @@ export interface QueueRules {
 /** Numbers that are given before other work has a turn. Their texts take some milliseconds. */
 const turnLength = 16_384
 
-/** Divides the numbers that a process gives among turns of its event loop. The callers make texts of them at once. */
+/**
+ * Divides the numbers that a process gives among turns of its event loop. The callers make texts of them at
+ * once.
+ */
 export class Turns {
   readonly #clock: Pick<Clock, 'later'>
   #given = 0
@@ -65,7 +68,10 @@ interface Caller {
   reject(error: unknown): void
 }
 
-/** Serves the callers of a process in their order. One write takes the counts of all callers that wait; later callers wait for its end. */
+/**
+ * Serves the callers of a process in their order. One write takes the counts of all callers that wait; later
+ * callers wait for its end.
+ */
 export class CounterQueue {
   issued = 0
   writes = 0
@@ -96,7 +102,10 @@ export class CounterQueue {
     this.#turns = turns
   }
 
-  /** Takes counts in a row, by one write. If the signal is aborted before they are given, they are held for the next callers. */
+  /**
+   * Takes counts in a row, by one write. If the signal is aborted before they are given, they are held for
+   * the next callers.
+   */
   take(count: number, signal?: AbortSignal): Promise<Taken> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(this.#closedError())
@@ -106,7 +115,10 @@ export class CounterQueue {
     })
   }
 
-  /** Rejects the calls that wait. A write that is under way ends, and its callers get their numbers, so that none is missing. */
+  /**
+   * Rejects the calls that wait. A write that is under way ends, and its callers get their numbers, so that
+   * none is missing.
+   */
   close(): void {
     this.#isClosed = true
     this.#rejectAll(this.#waiting.splice(0), this.#closedError())
@@ -134,7 +146,8 @@ export class CounterQueue {
 
   /** Makes one write for all callers. Returns the callers that have to try again. */
   async #serve(callers: readonly Caller[]): Promise<Caller[]> {
-    // Read after the calls were made: a number is counted between its call and its answer, on the right side of a boundary.
+    // Read after the calls were made: a number is counted between its call and its answer, on the right side
+    // of a boundary.
     const nowMs = this.#rules.hasTime ? ((await this.#calls.nowMs()) ?? this.#clock.wallMs()) : 0
     const moment = this.#protocol.momentAt(nowMs)
     const left = await this.#giveHeld(callers, moment)
@@ -154,7 +167,10 @@ export class CounterQueue {
     return this.#refuseLate(fitting, endMs)
   }
 
-  /** Gives counts that have landed. Returns the callers that got none. A caller that was aborted is removed, and its counts stay held. */
+  /**
+   * Gives counts that have landed. Returns the callers that got none. A caller that was aborted is removed,
+   * and its counts stay held.
+   */
   async #giveHeld(callers: readonly Caller[], { period, timeMs }: Moment): Promise<Caller[]> {
     const left: Caller[] = []
     for (const caller of callers) {

@@ -4,8 +4,9 @@ import type { StoreEntry } from '../stores/store.js'
 import { isPeriod, type Reset } from './period.js'
 
 /**
- * How many writers a record remembers. A writer that is forgotten before it knows the outcome of its write may leave a gap. With 64
- * writers and the longest name, a record has less than the 4 096 characters of a value.
+ * How many writers a record remembers. A writer that is forgotten before it knows the outcome of its write
+ * may leave a gap. With 64 writers and the longest name, a record has less than the 4 096 characters of a
+ * value.
  */
 const maxWriters = 64
 
@@ -32,7 +33,10 @@ export interface CounterRecord extends Position {
   /** `UTC` if the counter is never reset, because it has no boundaries then. */
   readonly timeZone: string
   readonly start: number
-  /** Each writer with its last write that has landed, in one text; the latest first. They tell a writer whether its write has landed. */
+  /**
+   * Each writer with its last write that has landed, in one text; the latest first. They tell a writer
+   * whether its write has landed.
+   */
   readonly writers: readonly string[]
 }
 
@@ -46,7 +50,8 @@ export function writeCounter(rules: CounterRules, { period, count }: Position, w
 /**
  * Reads the record of a counter.
  *
- * @throws GraupelError `ERR_STATE_MISMATCH` if the record belongs to something else, or to a counter with other rules; `ERR_STATE_CORRUPT`
+ * @throws GraupelError `ERR_STATE_MISMATCH` if the record belongs to something else, or to a counter with
+ * other rules; `ERR_STATE_CORRUPT`
  */
 export function readCounter(entry: StoreEntry, rules: CounterRules): CounterRecord {
   const { name, key, reset, start } = rules

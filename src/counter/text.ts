@@ -53,7 +53,10 @@ export class CounterText {
   }
 }
 
-/** Everything but the count has a constant width, so two moments or counts that differ in a token have two texts. */
+/**
+ * Everything but the count has a constant width, so two moments or counts that differ in a token have two
+ * texts.
+ */
 function checkTokens(pattern: string, parts: readonly Part[], reset: Reset): void {
   const tokens = parts.map((part) => ('token' in part ? part.token : undefined))
   if (!tokens.includes(countToken)) {

@@ -16,9 +16,9 @@ export interface EngineInfo {
   /** Why the native engine was not chosen; only with `'js'`. */
   reason?: string
   /**
-   * Whether a copy of the machine that continues with its memory would be noticed (docs/guarantees.md): `'detected'`, a device tells
-   * it; `'hooked'`, the program has called `lease.park()` or `lease.resume()`; `'possible'`, the hypervisor can copy this machine, and
-   * nothing tells it; `'unknown'`.
+   * Whether a copy of the machine that continues with its memory would be noticed (docs/guarantees.md):
+   * `'detected'`, a device tells it; `'hooked'`, the program has called `lease.park()` or `lease.resume()`;
+   * `'possible'`, the hypervisor can copy this machine, and nothing tells it; `'unknown'`.
    */
   copies: 'detected' | 'hooked' | 'possible' | 'unknown'
   /** Path of the device that tells it; only with `'detected'`. */
@@ -39,12 +39,13 @@ let automatic: Choice | undefined
 let native: NativeEngine | undefined
 
 /**
- * Tells which engine a generator with the default `engine: 'auto'` uses in this process: the engine that the variable
- * `GRAUPEL_ENGINE` names; if it is not set, the native engine if it loads, and the js engine otherwise. The first call decides for
- * the process.
+ * Tells which engine a generator with the default `engine: 'auto'` uses in this process: the engine that the
+ * variable `GRAUPEL_ENGINE` names; if it is not set, the native engine if it loads, and the js engine
+ * otherwise. The first call decides for the process.
  *
- * @throws TypeError `ERR_OPTION_INVALID` for another value of `GRAUPEL_ENGINE`; GraupelError `ERR_NATIVE_UNAVAILABLE` if
- * `GRAUPEL_ENGINE` is `native` and the native engine does not load, `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs.
+ * @throws TypeError `ERR_OPTION_INVALID` for another value of `GRAUPEL_ENGINE`; GraupelError
+ * `ERR_NATIVE_UNAVAILABLE` if `GRAUPEL_ENGINE` is `native` and the native engine does not load,
+ * `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs.
  * @example
  * engineInfo().kind // 'native'
  */
@@ -74,9 +75,11 @@ export function noteHook(): void {
  * Chooses a generator's engine, and loads it.
  *
  * @param option - The option `engine`, unchecked.
- * @param state - The option `state`, checked; `undefined` if it was not given. `'host'` and a path need the native engine.
- * @throws TypeError `ERR_OPTION_INVALID`; GraupelError `ERR_NATIVE_UNAVAILABLE`; GraupelError `ERR_STATE_UNREACHABLE` if the js
- * engine would keep the node for one process, and other processes run the same program.
+ * @param state - The option `state`, checked; `undefined` if it was not given. `'host'` and a path need the
+ * native engine.
+ * @throws TypeError `ERR_OPTION_INVALID`; GraupelError `ERR_NATIVE_UNAVAILABLE`; GraupelError
+ * `ERR_STATE_UNREACHABLE` if the js engine would keep the node for one process, and other processes run the
+ * same program.
  * @internal
  */
 export function chooseEngine(option: unknown, state: string | undefined): EngineKind {

@@ -20,7 +20,9 @@ export interface Claimed {
 
 /** The fields of a claim that all threads of a claimant share. */
 export interface Held {
-  /** Number of the claim's step; 0 if the threads hold no claim. Set after the floor of a new claim is raised. */
+  /**
+   * Number of the claim's step; 0 if the threads hold no claim. Set after the floor of a new claim is raised.
+   */
   step: number
   /** The first slot that was not issued; 0 if it is not known. */
   readonly word: bigint
@@ -41,7 +43,9 @@ export interface ClaimClock {
   nowSlot(): bigint
   /** The first slot that is after `tick` and after the tick that the clock shows. */
   slotAfter(tick: number): bigint
-  /** The ceiling of a step whose process issues slots from `floor` on. @param isOwn - As in {@link Claimed}. */
+  /**
+   * The ceiling of a step whose process issues slots from `floor` on. @param isOwn - As in {@link Claimed}.
+   */
   ceilingFrom(floor: bigint, isOwn: boolean): bigint
   /** The first slot that the layout does not have. */
   readonly endSlot: bigint
@@ -49,10 +53,10 @@ export interface ClaimClock {
 }
 
 /**
- * The claims of this host (`src/host/claim.ts`). The js engine shares no memory with other processes, so it counts a key only
- * while its process holds the key's claim. Methods throw GraupelError `ERR_STATE_UNREACHABLE` if another process counts the
- * key, and `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_MISMATCH` or `ERR_STATE_CORRUPT` if the claim, or the page
- * beside the claim, cannot be used.
+ * The claims of this host (`src/host/claim.ts`). The js engine shares no memory with other processes, so it
+ * counts a key only while its process holds the key's claim. Methods throw GraupelError
+ * `ERR_STATE_UNREACHABLE` if another process counts the key, and `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`,
+ * `ERR_STATE_MISMATCH` or `ERR_STATE_CORRUPT` if the claim, or the page beside the claim, cannot be used.
  */
 export interface Claims {
   pathOf(key: string): string
@@ -62,14 +66,19 @@ export interface Claims {
    * @param held - Read and written while the claim is taken.
    */
   take(claimant: Claimant, clock: ClaimClock, held: Held): Claimed
-  /** Whether a step of the claimant still exists. Called once in a tick, so that a deletion of the claim is noticed. */
+  /**
+   * Whether a step of the claimant still exists. Called once in a tick, so that a deletion of the claim is
+   * noticed.
+   */
   isHeld(claimant: Claimant, step: number): boolean
   /**
-   * Gives the key back; `word` is the first slot that was not issued. Does nothing unless `step` is still the latest step,
-   * because another thread of the claimant may have taken the key again.
+   * Gives the key back; `word` is the first slot that was not issued. Does nothing unless `step` is still the
+   * latest step, because another thread of the claimant may have taken the key again.
    */
   release(claimant: Claimant, step: number, word: bigint): void
-  /** Leaves the key of the claim at a path to the page beside it; `undefined` if there is no claim any more. */
+  /**
+   * Leaves the key of the claim at a path to the page beside it; `undefined` if there is no claim any more.
+   */
   giveToPage(path: string, ids: Identity, clock: ClaimClock): PageStep | undefined
   /** 64 random bits. */
   randomBits(): bigint

@@ -1,6 +1,7 @@
-// The contract of both engines. An engine only reserves: it moves the state word, and hands out the slots that the word passes.
-// The policy (`src/policy`) decides whether the word may run ahead of the clock; both engines have the same policy. The numbers
-// are the numbers of the C++ headers; `test/engine/numbers.test.ts` compares them.
+// The contract of both engines. An engine only reserves: it moves the state word, and hands out the slots
+// that the word passes. The policy (`src/policy`) decides whether the word may run ahead of the clock; both
+// engines have the same policy. The numbers are the numbers of the C++ headers; `test/engine/numbers.test.ts`
+// compares them.
 
 /** The outcomes of a call, as in `native/core/generator.h`. */
 export const Status = {
@@ -52,7 +53,10 @@ export interface CeilingWaited {
 
 /** One generator's access to an engine. */
 export interface Core {
-  /** The id of the last call that ended with `ok`. A getter, because all generators of a thread share the memory behind it. */
+  /**
+   * The id of the last call that ended with `ok`. A getter, because all generators of a thread share the
+   * memory behind it.
+   */
   readonly id: bigint
   /** The halves of `id`, 32 bits each. */
   readonly idHigh: number
@@ -67,30 +71,34 @@ export interface Core {
   /** Makes one id of an unused slot of the past tick `nowTick`; returns a status. */
   grantUnused(nowTick: number): number
 
-  /** Fills `array[from]` up to, but not including, `array[to]` as far as the clock allows; returns how many it filled. */
+  /**
+   * Fills `array[from]` up to, but not including, `array[to]` as far as the clock allows; returns how many it
+   * filled.
+   */
   fill(array: IdArray, from: number, to: number): number
   fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number
   fillUnused(array: IdArray, from: number, to: number, nowTick: number): number
 
   /**
-   * Blocks until an attempt to raise the ceiling has ended, or for `blockMs`. Called after `observe()`. For an external ceiling the
-   * outcome is `timeout` at once.
+   * Blocks until an attempt to raise the ceiling has ended, or for `blockMs`. Called after `observe()`. For
+   * an external ceiling the outcome is `timeout` at once.
    *
    * @param attempt - 0 at first; the attempt that the last call returned, if the caller continues to wait.
    */
   awaitCeiling(attempt: number, blockMs: number): CeilingWaited
   /**
-   * Allows every slot below `slot`, in all threads of the process. Does nothing if the ceiling is already as high, or if the core
-   * is closed. Only for cores whose bound is `external`, which issue nothing before the first call.
+   * Allows every slot below `slot`, in all threads of the process. Does nothing if the ceiling is already as
+   * high, or if the core is closed. Only for cores whose bound is `external`, which issue nothing before the
+   * first call.
    */
   raiseCeiling(slot: bigint): void
   /**
-   * Prevents reservations below `slot` from now on, and counts `highTick` as shown by the clock. Threads still hand out the runs
-   * that they have. Does nothing if the core is closed.
+   * Prevents reservations below `slot` from now on, and counts `highTick` as shown by the clock. Threads
+   * still hand out the runs that they have. Does nothing if the core is closed.
    *
-   * @returns The former word: the first slot that no reservation had taken before the call. Every id that a thread has made, or
-   * can still make of its run, lies below the former word; ids of later reservations lie at `slot` or above. If the core is
-   * closed, `slot`, because every slot below it may have been taken.
+   * @returns The former word: the first slot that no reservation had taken before the call. Every id that a
+   * thread has made, or can still make of its run, lies below the former word; ids of later reservations lie
+   * at `slot` or above. If the core is closed, `slot`, because every slot below it may have been taken.
    * @throws GraupelError as {@link failure} says, if the state was lost.
    * @example
    * // Prevents every later reservation, and tells how far slots were used.
@@ -98,19 +106,24 @@ export interface Core {
    */
   raiseFloor(slot: bigint, highTick: number): bigint
   /**
-   * Continues with another state, and leaves the former state as `close()` does. The core stays the same object, so functions that
-   * were made for it stay valid, and `issued` continues. Does nothing if the core is closed.
+   * Continues with another state, and leaves the former state as `close()` does. The core stays the same
+   * object, so functions that were made for it stay valid, and `issued` continues. Does nothing if the core
+   * is closed.
    *
-   * Ids of the new state may be smaller than the last id, unless its floor is raised first. An external ceiling belongs to the new
-   * state afterwards.
+   * Ids of the new state may be smaller than the last id, unless its floor is raised first. An external
+   * ceiling belongs to the new state afterwards.
    *
-   * @param spec - A spec with another key and other node bits, but the same layout, clock, bound and sequence start.
+   * @param spec - A spec with another key and other node bits, but the same layout, clock, bound and sequence
+   * start.
    * @throws as opening a core does; the core then keeps its state.
    */
   moveTo(spec: CoreSpec): void
   /** Why the last call ended with `unavailable`, or a ceiling did not rise. */
   failure(): Error
-  /** The path of the page that has the word, or of the claim; `undefined` if the word is in memory of this process alone. */
+  /**
+   * The path of the page that has the word, or of the claim; `undefined` if the word is in memory of this
+   * process alone.
+   */
   statePath(): string | undefined
 
   /** Every call after this one ends with `closed`. */
@@ -126,7 +139,9 @@ export type SequenceStartMode = keyof typeof startModes
 export const places = { process: 0, host: 1 } as const
 export type Place = keyof typeof places
 
-/** The bound of the state word: none, a state file, or calls of `raiseCeiling`; as in `native/host/home.h`. */
+/**
+ * The bound of the state word: none, a state file, or calls of `raiseCeiling`; as in `native/host/home.h`.
+ */
 export const bounds = { none: 0, file: 1, external: 2 } as const
 export type Bound = keyof typeof bounds
 
@@ -146,7 +161,9 @@ export interface CoreSpec {
   path: string
   /** How far ahead of the clock a state file reserves. */
   windowTicks: number
-  /** Milliseconds that opening may wait for the locks of a state file, and for the first tick of a new state. */
+  /**
+   * Milliseconds that opening may wait for the locks of a state file, and for the first tick of a new state.
+   */
   lockMs: number
   /** The parent of the folder of pages; empty for the default. */
   stateFolder: string

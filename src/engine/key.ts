@@ -1,11 +1,13 @@
 import { show } from '../core/errors.js'
 import { decode, defineLayout, type Field, fieldsText, type Layout, placeNode } from '../layout/index.js'
 
-// The key of a state tells which ids the state counts, and its description names their layout. Pages, claims and state files have
-// both texts, and a page's name is the hash of its key, so the texts are a part of the format in docs/state-format.md. Only this
-// module writes and reads them.
+// The key of a state tells which ids the state counts, and its description names their layout. Pages, claims
+// and state files have both texts, and a page's name is the hash of its key, so the texts are a part of the
+// format in docs/state-format.md. Only this module writes and reads them.
 
-/** The ids that a state is for; `Identity` of `native/host/header.h`. Claims, pages and state files carry it. */
+/**
+ * The ids that a state is for; `Identity` of `native/host/header.h`. Claims, pages and state files carry it.
+ */
 export interface Identity {
   /** Equal keys have one state. */
   readonly key: string
@@ -31,7 +33,8 @@ export interface Key {
 const pattern = /^(?:(real|injected) )?(-?\d+(?: \d+){5}) (\d+) (.+)$/s
 
 /**
- * Makes the key of a state. It has the bits of the layout, not its name, because ids of two layouts with equal bits must differ, too.
+ * Makes the key of a state. It has the bits of the layout, not its name, because ids of two layouts with
+ * equal bits must differ, too.
  *
  * @param clock - `undefined` for the key of a state file.
  */
@@ -63,7 +66,10 @@ function geometryOf({ epochMs, tickMs, timestamp, sequence }: Layout): (number |
   return [epochMs, tickMs, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift]
 }
 
-/** The longest description in bytes of UTF-8. A page has room for it and the longest key (`native/host/header.h`). Longer names are not kept. */
+/**
+ * The longest description in bytes of UTF-8. A page has room for it and the longest key
+ * (`native/host/header.h`). Longer names are not kept.
+ */
 const maxDescription = 2048
 const descriptions = new WeakMap<Layout, string>()
 
@@ -83,7 +89,10 @@ export function describeLayout(layout: Layout): string {
   return description
 }
 
-/** Reads a text of {@link describeLayout}; `undefined` for any other text. The name is `''` if it was not kept. */
+/**
+ * Reads a text of {@link describeLayout}; `undefined` for any other text. The name is `''` if it was not
+ * kept.
+ */
 export function parseDescription(text: string): { readonly name: string; readonly layout: Layout } | undefined {
   try {
     const { name, ...rest } = JSON.parse(text)

@@ -50,7 +50,8 @@ function openJs(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
 function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   const { binding } = requireNative()
   const core = openBesideClaim(spec, reopen)
-  // process.exit() and uncaught errors do not tear the environment down, so nothing else writes the exact words to the files.
+  // process.exit() and uncaught errors do not tear the environment down, so nothing else writes the exact
+  // words to the files.
   if (spec.bound === 'file' && !closesFilesAtExit) {
     closesFilesAtExit = true
     platform.atExit(() => binding.closeFiles())
@@ -78,8 +79,8 @@ function loadedNative(): NativeEngine | undefined {
 }
 
 /**
- * Returns the generation of the machine, a number that differs in a copy of the machine. The js engine reads no device by itself: each
- * call of this function tells it.
+ * Returns the generation of the machine, a number that differs in a copy of the machine. The js engine reads
+ * no device by itself: each call of this function tells it.
  *
  * @internal
  */
@@ -91,7 +92,10 @@ export function machineGeneration(): number {
   return generation
 }
 
-/** Changes the generation, because the machine is about to be copied, or is a copy. All threads drop the slots that they have reserved. @internal */
+/**
+ * Changes the generation, because the machine is about to be copied, or is a copy. All threads drop the slots
+ * that they have reserved. @internal
+ */
 export function raiseMachineGeneration(): void {
   noteHook()
   const native = loadedNative()
@@ -111,9 +115,10 @@ function localTable(): StateTable {
   return own.table
 }
 
-// The first generator of a key decides the key's engine for the life of the process. The addon keeps the choice for all threads that
-// load the addon, and the table of the js engine for all threads that reach the table. The js engine is refused to a thread without
-// the table, and the native engine to a thread without the addon, so any two generators share the addon or the table.
+// The first generator of a key decides the key's engine for the life of the process. The addon keeps the
+// choice for all threads that load the addon, and the table of the js engine for all threads that reach the
+// table. The js engine is refused to a thread without the table, and the native engine to a thread without
+// the addon, so any two generators share the addon or the table.
 
 /** The engines by their numbers in the addon and in the table; 0 is none. */
 const engines: readonly (EngineKind | undefined)[] = [undefined, 'native', 'js']
@@ -135,7 +140,10 @@ function refuseOther(spec: CoreSpec, kind: EngineKind): void {
   )
 }
 
-/** Gives a key to an engine, if the key has none. @throws GraupelError `ERR_STATE_UNREACHABLE` if the other engine has it */
+/**
+ * Gives a key to an engine, if the key has none. @throws GraupelError `ERR_STATE_UNREACHABLE` if the other
+ * engine has it
+ */
 function keepEngine(spec: CoreSpec, kind: EngineKind): void {
   const kept = keptEngine(spec.key, kind, kind)
   if (kept !== kind) throw otherEngine(spec, kept as EngineKind, kind)
@@ -145,7 +153,8 @@ function keepEngine(spec: CoreSpec, kind: EngineKind): void {
  * Reads the engine of a key.
  *
  * @param first - The engine that is written if the key has none; `undefined` only reads.
- * @param asking - The engine of the generator that asks. A js generator does not load the addon if `GRAUPEL_ENGINE` is `js`.
+ * @param asking - The engine of the generator that asks. A js generator does not load the addon if
+ * `GRAUPEL_ENGINE` is `js`.
  */
 function keptEngine(
   key: string,
@@ -167,8 +176,9 @@ function otherEngine({ key, description }: CoreSpec, kept: EngineKind, wanted: E
 }
 
 /**
- * Frees the memory of this thread for the key of a lease that is sealed. Otherwise a process would keep all leases that it ever had.
- * The table keeps 168 bytes of each lease, because other threads may still read them.
+ * Frees the memory of this thread for the key of a lease that is sealed. Otherwise a process would keep all
+ * leases that it ever had. The table keeps 168 bytes of each lease, because other threads may still read
+ * them.
  */
 export function forgetKey(key: string): void {
   const states = sharedStates()

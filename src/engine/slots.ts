@@ -1,7 +1,9 @@
 import type { ClaimClock } from './claims.js'
 import type { CoreSpec } from './engine.js'
 
-/** The slots of one layout: `tick << sequenceBits | sequence`. They have up to 64 bits, so they are bigints. */
+/**
+ * The slots of one layout: `tick << sequenceBits | sequence`. They have up to 64 bits, so they are bigints.
+ */
 export class Slots {
   /** How many sequence numbers a tick has. */
   readonly capacity: number
@@ -36,8 +38,8 @@ export interface SlotRange {
 }
 
 /**
- * How far ahead of the clock a claim's ceiling is written. Writing it takes some tenths of a millisecond. After a crash ids begin
- * at the ceiling, so this is well below the default of `maxAheadMs`.
+ * How far ahead of the clock a claim's ceiling is written. Writing it takes some tenths of a millisecond.
+ * After a crash ids begin at the ceiling, so this is well below the default of `maxAheadMs`.
  */
 const windowMs = 500
 /** Distance above another process's ceiling, if that ceiling is already ahead of the clock. */
@@ -81,7 +83,8 @@ export class SlotClock implements ClaimClock {
   ceilingFrom(floor: bigint, isOwn: boolean): bigint {
     const { maxTick, tickMs } = this.#spec
     const floorTick = floor === 0n ? 0 : this.#slots.tickOf(floor - 1n)
-    // Little above the floor of another process: a series of processes that are killed would lead away from the clock.
+    // Little above the floor of another process: a series of processes that are killed would lead away from
+    // the clock.
     const aboveMs = isOwn ? windowMs : leadMs
     const tick = Math.max(this.#nowTick() + Math.ceil(windowMs / tickMs), floorTick + Math.ceil(aboveMs / tickMs))
     return this.#slots.at(Math.min(maxTick, tick) + 1, 0)

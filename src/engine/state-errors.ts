@@ -1,12 +1,16 @@
 import { GraupelError } from '../core/errors.js'
 import { type Identity, idsText } from './key.js'
 
-// Errors of pages, state files and claims, for faults of the native engine and for src/host. docs/errors.md has more remedies.
+// Errors of pages, state files and claims, for faults of the native engine and for src/host. docs/errors.md
+// has more remedies.
 
 /** The format of pages and state files that this version of the package reads and writes. */
 export const stateFormat = 1
 
-/** The file of a state, as messages name it. A header that cannot be read does not tell pages from state files. */
+/**
+ * The file of a state, as messages name it. A header that cannot be read does not tell pages from state
+ * files.
+ */
 export type StateKind = 'page' | 'state file' | 'page or state file' | 'claim'
 
 /** The error for a state whose bytes are wrong. */

@@ -12,20 +12,22 @@ import { resolveOptions } from './resolve.js'
 const yearMs = 365.25 * 24 * 3600 * 1000
 
 /**
- * Makes a generator. All generators with the same namespace, layout and node share one state, in all threads and processes of
- * this user on this host, so their ids are distinct. On the js engine a second process is refused. The option `state` says
- * which threads and processes share a state.
+ * Makes a generator. All generators with the same namespace, layout and node share one state, in all threads
+ * and processes of this user on this host, so their ids are distinct. On the js engine a second process is
+ * refused. The option `state` says which threads and processes share a state.
  *
- * The first generator of a node decides which engine makes the ids of the node for the life of the process. A generator with the other
- * engine is refused.
+ * The first generator of a node decides which engine makes the ids of the node for the life of the process. A
+ * generator with the other engine is refused.
  *
- * The call may block until the next tick, if the state begins with that tick, and until a state file is unlocked; each for at most
- * `maxWaitMs`, or 1000 ms by default.
+ * The call may block until the next tick, if the state begins with that tick, and until a state file is
+ * unlocked; each for at most `maxWaitMs`, or 1000 ms by default.
  *
- * @param options - `node` is required, or `GRAUPEL_NODE` in the environment; {@link GeneratorOptions} describes all.
- * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_NODE_REQUIRED`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`,
- * `ERR_NODE_INVALID`, `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`, `ERR_LAYOUT_DECODE_ONLY`; GraupelError `ERR_LAYOUT_EXPIRED`,
- * `ERR_NATIVE_UNAVAILABLE`, `ERR_STATE_UNREACHABLE`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_MISMATCH`,
+ * @param options - `node` is required, or `GRAUPEL_NODE` in the environment; {@link GeneratorOptions}
+ * describes all.
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_NODE_REQUIRED`, `ERR_LAYOUT_INVALID`; TypeError, RangeError
+ * `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`, `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`,
+ * `ERR_LAYOUT_DECODE_ONLY`; GraupelError `ERR_LAYOUT_EXPIRED`, `ERR_NATIVE_UNAVAILABLE`,
+ * `ERR_STATE_UNREACHABLE`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_MISMATCH`,
  * `ERR_STATE_CORRUPT`, `ERR_STATE_FULL`.
  * @example
  * const ids = createGenerator({ node: { datacenter: 1, worker: 7 } })

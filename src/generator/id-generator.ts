@@ -7,8 +7,8 @@ import type { LeaseStats } from '../engine/source/shared-lease.js'
 import type { DecodedId, Field, IsNarrow, Layout } from '../layout/index.js'
 
 /**
- * A generator of ids, made by {@link createGenerator}: a {@link BaseGenerator}, and with layouts of at most 53 bits also a
- * {@link NarrowGenerator}. If TypeScript does not know the layout, `nextNumber` is optional.
+ * A generator of ids, made by {@link createGenerator}: a {@link BaseGenerator}, and with layouts of at most
+ * 53 bits also a {@link NarrowGenerator}. If TypeScript does not know the layout, `nextNumber` is optional.
  *
  * @example
  * const ids = createGenerator({ node: 7 })
@@ -47,7 +47,8 @@ export interface NarrowGenerator {
 }
 
 /**
- * The members of every generator. `next`, `nextString`, `nextNumber` and `nextAsync` can be passed as functions. `console.log` and `JSON.stringify` show layout, node, engine and state.
+ * The members of every generator. `next`, `nextString`, `nextNumber` and `nextAsync` can be passed as
+ * functions. `console.log` and `JSON.stringify` show layout, node, engine and state.
  *
  * @example
  * const { nextString } = createGenerator({ node: 7 })
@@ -65,29 +66,31 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   /**
    * Makes one id. Blocks if the policy says to wait, for at most `maxWaitMs` milliseconds at a time.
    *
-   * @throws GraupelError `ERR_CLOCK_ROLLBACK`, `ERR_SEQUENCE_OVERFLOW`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`,
-   * `ERR_STATE_UNAVAILABLE`, `ERR_STATE_CLONED`, `ERR_LEASE_EXPIRED`, `ERR_CLOSED`;
+   * @throws GraupelError `ERR_CLOCK_ROLLBACK`, `ERR_SEQUENCE_OVERFLOW`, `ERR_CLOCK_BEFORE_EPOCH`,
+   * `ERR_LAYOUT_EXPIRED`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_CLONED`, `ERR_LEASE_EXPIRED`, `ERR_CLOSED`;
    * TypeError, RangeError `ERR_CLOCK_INVALID`. Nothing is issued then.
    */
   next(this: void): bigint
   /** Makes one id in decimal digits, as JSON and JavaScript clients need it. Blocks and throws as `next`. */
   nextString(this: void): string
   /**
-   * Makes one id without blocking the event loop. It waits until a full tick has passed, however long that is. After a step
-   * back of the clock it rejects if `next` would throw, except that it always waits for one tick. Calls get their ids in the order
-   * in which they were made.
+   * Makes one id without blocking the event loop. It waits until a full tick has passed, however long that
+   * is. After a step back of the clock it rejects if `next` would throw, except that it always waits for one
+   * tick. Calls get their ids in the order in which they were made.
    */
   nextAsync(this: void): Promise<bigint>
   /**
-   * Fills an array with ids in ascending order, and returns it. If the ids of a tick are used up, it waits for the next tick,
-   * each time for at most `maxWaitMs` milliseconds. With `onRollback: 'reuse'` the order is given up.
+   * Fills an array with ids in ascending order, and returns it. If the ids of a tick are used up, it waits
+   * for the next tick, each time for at most `maxWaitMs` milliseconds. With `onRollback: 'reuse'` the order
+   * is given up.
    *
-   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the front hold ids.
+   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the
+   * front hold ids.
    */
   fill<A extends IdArray>(array: A): A
   /**
-   * Fills an array without blocking the event loop, which gets a turn after each 16 384 ids. It waits as `nextAsync` does. Do not
-   * use the array before the promise settles.
+   * Fills an array without blocking the event loop, which gets a turn after each 16 384 ids. It waits as
+   * `nextAsync` does. Do not use the array before the promise settles.
    *
    * @throws as `fill`; the promise rejects.
    */
@@ -98,7 +101,10 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   decode(id: bigint | string): DecodedId<F>
   /** Counts what this generator has done; after `close()`, what it had done by then. */
   stats(): Stats
-  /** Closes the generator. Later calls throw `ERR_CLOSED`, and waiting ones reject with it. Closing twice does nothing. */
+  /**
+   * Closes the generator. Later calls throw `ERR_CLOSED`, and waiting ones reject with it. Closing twice does
+   * nothing.
+   */
   close(): void
 }
 
@@ -113,7 +119,9 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
 export interface Stats {
   /** The engine that was chosen. */
   engine: EngineKind
-  /** The place of the last id: `'host'`, `'process'`, `'thread'`, `'lease'`, or the path of the state file. */
+  /**
+   * The place of the last id: `'host'`, `'process'`, `'thread'`, `'lease'`, or the path of the state file.
+   */
   state: string
   /** Ids made. */
   issued: number
@@ -125,9 +133,14 @@ export interface Stats {
   rollbacks: number
   /** Ticks that were found used up. */
   overflows: number
-  /** Milliseconds by which the last id on this node, of all generators, is ahead of the clock; 0 if it is not. */
+  /**
+   * Milliseconds by which the last id on this node, of all generators, is ahead of the clock; 0 if it is not.
+   */
   aheadMs: number
-  /** With a state file or a lease, ids stay before this time, in milliseconds since 1970, until it is renewed; otherwise `null`. */
+  /**
+   * With a state file or a lease, ids stay before this time, in milliseconds since 1970, until it is renewed;
+   * otherwise `null`.
+   */
   ceilingMs: number | null
   /** With a lease: its node, its ceiling and its renewals. */
   lease?: LeaseStats

@@ -5,7 +5,8 @@ import type { Field, Layout, NodeOf } from '../layout/index.js'
 import type { OverflowAction, RollbackAction, RollbackEvent } from '../policy/policy.js'
 
 /**
- * The options of {@link createGenerator}: {@link GeneratorSettings}, without those that the lease decides if there is a lease.
+ * The options of {@link createGenerator}: {@link GeneratorSettings}, without those that the lease decides if
+ * there is a lease.
  *
  * @example
  * createGenerator({ node: 7, layout: layouts.discord })
@@ -24,46 +25,53 @@ export type GeneratorOptions<F extends readonly Field[] = readonly Field[]> = Ge
   )
 
 /**
- * All options of {@link createGenerator}. Every option is checked, and a name that does not exist is refused. Options are the own
- * enumerable properties of the object: an inherited option is refused, and `Object.prototype` is not read.
+ * All options of {@link createGenerator}. Every option is checked, and a name that does not exist is refused.
+ * Options are the own enumerable properties of the object: an inherited option is refused, and
+ * `Object.prototype` is not read.
  *
  * @example
  * createGenerator({ node: 7, onRollback: 'wait', maxWaitMs: 10 })
  */
 export interface GeneratorSettings<F extends readonly Field[] = readonly Field[]> {
   /**
-   * The lease that `acquireLease` of `graupel/lease` resolves to; in another thread, its handle. The lease sets node, layout, epoch,
-   * namespace and state. The clock is then `'wall'` or `'steady'`.
+   * The lease that `acquireLease` of `graupel/lease` resolves to; in another thread, its handle. The lease
+   * sets node, layout, epoch, namespace and state. The clock is then `'wall'` or `'steady'`.
    */
   lease?: { readonly handle: LeaseHandle<F> } | LeaseHandle<F>
   /**
    * The node of this host: one number over all node fields of the layout, or a number for each field, as in
-   * `{ datacenter: 1, worker: 7 }`. No two hosts may use the same node in the same namespace. Required without a lease, because there is
-   * no safe default.
+   * `{ datacenter: 1, worker: 7 }`. No two hosts may use the same node in the same namespace. Required
+   * without a lease, because there is no safe default.
    *
    * @default the environment variable `GRAUPEL_NODE`
    */
   node?: NodeOf<F> | undefined
   /** The fields of an id and their widths. @default layouts.twitter */
   layout?: Layout<F>
-  /** The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the epoch of the layout */
+  /**
+   * The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the epoch
+   * of the layout
+   */
   epoch?: number | Date
   /**
-   * A name for ids that have to be distinct. Ids of different namespaces may be equal, so generators in different namespaces may use
-   * the same node. 1 to 255 characters.
+   * A name for ids that have to be distinct. Ids of different namespaces may be equal, so generators in
+   * different namespaces may use the same node. 1 to 255 characters.
    *
    * @default 'default'
    */
   namespace?: string
   /**
-   * The action when the clock was set back behind the last id: `'throw'` an error; `'wait'` until the clock has passed the last id;
-   * `'advance'` from the last id, ahead of the clock; or `'reuse'` sequence numbers of the past that no id has. A function is called for
-   * each decision, and returns an action.
+   * The action when the clock was set back behind the last id: `'throw'` an error; `'wait'` until the clock
+   * has passed the last id; `'advance'` from the last id, ahead of the clock; or `'reuse'` sequence numbers
+   * of the past that no id has. A function is called for each decision, and returns an action.
    *
    * @default 'advance'
    */
   onRollback?: RollbackAction | ((event: RollbackEvent) => RollbackAction)
-  /** The action when the ids of a tick are used up: `'wait'` for the next tick, `'advance'` to it, or `'throw'`. @default 'wait' */
+  /**
+   * The action when the ids of a tick are used up: `'wait'` for the next tick, `'advance'` to it, or
+   * `'throw'`. @default 'wait'
+   */
   onOverflow?: OverflowAction
   /**
    * The time by which `'advance'` may count ahead of the clock: milliseconds, from 0 up.
@@ -72,27 +80,29 @@ export interface GeneratorSettings<F extends readonly Field[] = readonly Field[]
    */
   maxAheadMs?: number
   /**
-   * Time limit of one wait that blocks: milliseconds, from 0 up. A call that would have to wait longer throws at once, with
-   * `retryAfterMs`. The limit is for each wait and not for the call: `fill` and `take` wait once for each tick they need.
+   * Time limit of one wait that blocks: milliseconds, from 0 up. A call that would have to wait longer throws
+   * at once, with `retryAfterMs`. The limit is for each wait and not for the call: `fill` and `take` wait
+   * once for each tick they need.
    *
-   * `nextAsync` and `fillAsync` wait until a full tick has passed, however long it is. After a step back they wait for `maxWaitMs`, or for
-   * one tick if a tick is longer. `createGenerator` waits for at most `maxWaitMs` for the locks of a state file, and again for the first
-   * tick of a new page or claim.
+   * `nextAsync` and `fillAsync` wait until a full tick has passed, however long it is. After a step back they
+   * wait for `maxWaitMs`, or for one tick if a tick is longer. `createGenerator` waits for at most
+   * `maxWaitMs` for the locks of a state file, and again for the first tick of a new page or claim.
    *
    * @default 50; for `createGenerator` 1000
    */
   maxWaitMs?: number
   /**
-   * The first sequence number of a new tick. `'random'` and `'rotate'` spread `id % n` evenly even if few ids are made. They begin in
-   * the lower half of the sequence, so at least half of a tick's ids are left.
+   * The first sequence number of a new tick. `'random'` and `'rotate'` spread `id % n` evenly even if few ids
+   * are made. They begin in the lower half of the sequence, so at least half of a tick's ids are left.
    *
    * @default 'zero'
    */
   sequenceStart?: SequenceStartMode
   /**
-   * `'wall'` is the system's time. `'steady'` reads it once and then follows the monotonic clock, so it does not see that the clock is
-   * set back. A function, for tests and simulations, returns milliseconds since 1970. Generators with a function share no state with
-   * generators on the real clock, and may make the same ids.
+   * `'wall'` is the system's time. `'steady'` reads it once and then follows the monotonic clock, so it
+   * does not see that the clock is set back. A function, for tests and simulations, returns milliseconds
+   * since 1970. Generators with a function share no state with generators on the real clock, and may make
+   * the same ids.
    *
    * @default 'wall'
    */
@@ -100,26 +110,30 @@ export interface GeneratorSettings<F extends readonly Field[] = readonly Field[]
   /**
    * The place that remembers the last id:
    *
-   * - `'host'`: in memory that all processes of this user on this host share, until the host restarts. Needs the native engine.
-   * - a path, such as `'/var/lib/app/ids.state'`: in that memory and in a file, which survives a restart and a loss of power. Needs
+   * - `'host'`: in memory that all processes of this user on this host share, until the host restarts. Needs
    *   the native engine.
-   * - `'process'`: in memory that all threads of the process share. You promise that no other process uses the node.
-   * - `'thread'`: in memory that other threads may not reach. You promise that no other thread and no other process uses the node.
+   * - a path, such as `'/var/lib/app/ids.state'`: in that memory and in a file, which survives a restart and
+   *   a loss of power. Needs the native engine.
+   * - `'process'`: in memory that all threads of the process share. You promise that no other process uses
+   *   the node.
+   * - `'thread'`: in memory that other threads may not reach. You promise that no other thread and no other
+   *   process uses the node.
    *
-   * @default 'host'. The js engine then keeps the node for one process of this host, and refuses a second process. 'process' with a
-   * `clock` function, and in browsers.
+   * @default 'host'. The js engine then keeps the node for one process of this host, and refuses a second
+   * process. 'process' with a `clock` function, and in browsers.
    */
   state?: 'host' | 'process' | 'thread' | (string & {})
   /**
-   * The time that a state file reserves ahead of the clock: milliseconds, 1 to 86 400 000. The file is written twice a window while
-   * ids are made. After a loss of power, the first id is up to a window later than the last id.
+   * The time that a state file reserves ahead of the clock: milliseconds, 1 to 86 400 000. The file is
+   * written twice a window while ids are made. After a loss of power, the first id is up to a window later
+   * than the last id.
    *
    * @default 900
    */
   windowMs?: number
   /**
-   * If the binary does not load, `'native'` throws, and `'auto'` takes the js engine. The environment variable `GRAUPEL_ENGINE`
-   * overrides `'auto'`.
+   * If the binary does not load, `'native'` throws, and `'auto'` takes the js engine. The environment
+   * variable `GRAUPEL_ENGINE` overrides `'auto'`.
    *
    * @default 'auto'
    */

@@ -6,8 +6,8 @@ import { checkFolder, claimIn, ownFolder, pagesFolder } from './folder.js'
 import { fateOf, isThisProcess } from './process.js'
 import { hasCode, permissionFor } from './system.js'
 
-// Decides which process may make the next step of a claim. Whether another process runs decides only whether this process is
-// refused: docs/state-proof.md, section "Claims", has the argument.
+// Decides which process may make the next step of a claim. Whether another process runs decides only whether
+// this process is refused: docs/state-proof.md, section "Claims", has the argument.
 
 /** Attempts to change a claim. An attempt fails only if another process has changed the claim. */
 const maxAttempts = 100
@@ -82,7 +82,8 @@ export function isHolder({ owner }: Claimant, says: Step): boolean {
 }
 
 /**
- * Refuses a claimant if the process of a step may run. The refusal only informs the user: ids differ without it.
+ * Refuses a claimant if the process of a step may run. The refusal only informs the user: ids differ without
+ * it.
  *
  * @throws GraupelError `ERR_STATE_UNREACHABLE`
  */
@@ -90,7 +91,8 @@ export function checkFree({ description }: Identity, clock: ClaimClock, place: s
   if (says.use !== 'counts') return
   const fate = fateOf(says)
   if (fate === 'gone') return
-  // This container cannot see whether the process runs. The process makes no id before it has seen the next step.
+  // This container cannot see whether the process runs. The process makes no id before it has seen the next
+  // step.
   if (fate === 'unknown' && BigInt(says.ceiling) <= clock.nowSlot()) return
   const layout = layoutNameIn(description)
   throw new GraupelError(

@@ -6,11 +6,11 @@ import { fileNameIn, ownFolder } from './folder.js'
 import { type ProcessIdentity, thisProcess } from './process.js'
 import { attempt, hasCode, randomBits, readContents } from './system.js'
 
-// The claim of a key is a folder beside the key's page, with a file for each step of its history. The name of a step is its
-// number and the token of its predecessor, such as 8.f3a1; tokens are random. A step is complete before it gets its name by
-// link(2), so exactly one step can follow another. A step without its predecessor does not count: a process made it that had
-// slept while others continued. The first step and its folder get their names at once, by rename(2). docs/state-proof.md has the
-// argument.
+// The claim of a key is a folder beside the key's page, with a file for each step of its history. The name of
+// a step is its number and the token of its predecessor, such as 8.f3a1; tokens are random. A step is
+// complete before it gets its name by link(2), so exactly one step can follow another. A step without its
+// predecessor does not count: a process made it that had slept while others continued. The first step and its
+// folder get their names at once, by rename(2). docs/state-proof.md has the argument.
 
 const format = 1
 /** Longer numbers are not exact in JavaScript. */
@@ -23,8 +23,9 @@ const maxBytes = 64 * 1024
 const tokenPattern = /^[0-9a-f]{1,16}$/
 
 /**
- * The meaning of a step. `counts`: its process issues slots below the ceiling. `released`: its process has issued all slots
- * below the ceiling, and gave the key back. `page`: the page beside the claim may count from the ceiling on.
+ * The meaning of a step. `counts`: its process issues slots below the ceiling. `released`: its process has
+ * issued all slots below the ceiling, and gave the key back. `page`: the page beside the claim may count from
+ * the ceiling on.
  */
 type Use = 'counts' | 'released' | 'page'
 const uses: readonly unknown[] = ['counts', 'released', 'page'] satisfies Use[]
@@ -108,8 +109,9 @@ export function makeStep(
   } finally {
     attempt(() => unlinkSync(fresh))
   }
-  // If the predecessor is gone, others have continued meanwhile. The step stays, because they may have followed it. Another process that
-  // was late as well may have given the predecessor's name to another step, so the tokens are compared: S3 of `model/claim.pml`.
+  // If the predecessor is gone, others have continued meanwhile. The step stays, because they may have
+  // followed it. Another process that was late as well may have given the predecessor's name to another step,
+  // so the tokens are compared: S3 of `model/claim.pml`.
   if (!isThere(place, latest)) return undefined
   return { number: latest.number + 1, name, says, older: [...latest.older, latest.name] }
 }
@@ -124,8 +126,8 @@ function isThere(place: string, { name, says }: Latest): boolean {
 }
 
 /**
- * Removes the steps before the predecessor of a step, the oldest first. A process that is late may give such a name to another step, which
- * does not count.
+ * Removes the steps before the predecessor of a step, the oldest first. A process that is late may give such
+ * a name to another step, which does not count.
  */
 export function removeOlder(place: string, { older }: Latest): void {
   const { unlinkSync } = process.getBuiltinModule('node:fs')

@@ -7,8 +7,8 @@ import { pageBeside } from './folder.js'
 import { freePage } from './page-beside.js'
 import { attempt, hasCode, randomBits, sleep } from './system.js'
 
-// The calls that the engines make on the claim of a key. claim-steps.ts reads and makes steps; claim-access.ts decides which
-// process may make the next step.
+// The calls that the engines make on the claim of a key. claim-steps.ts reads and makes steps;
+// claim-access.ts decides which process may make the next step.
 
 /** The claims of this host. */
 export const claims: Claims = {
@@ -20,7 +20,10 @@ export const claims: Claims = {
   randomBits,
 }
 
-/** How often a thread checks whether another thread has raised the floor of its step. Together the pauses take a second. */
+/**
+ * How often a thread checks whether another thread has raised the floor of its step. Together the pauses take
+ * a second.
+ */
 const maxLooks = 60
 const pauseMs = (looks: number) => (looks < 10 ? 1 : 20)
 
@@ -30,7 +33,8 @@ function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
     const isOfProcess = latest !== undefined && isHolder(claimant, latest.says)
     const isOwn = isOfProcess && latest.number === held.step
     if (isOfProcess && !isOwn && looks < maxLooks) {
-      // Another thread has made the step, and raises the floor at this moment, unless the thread was terminated.
+      // Another thread has made the step, and raises the floor at this moment, unless the thread was
+      // terminated.
       sleep(pauseMs(looks++))
       return undefined
     }
@@ -47,13 +51,15 @@ function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
       floorBeside()
       held.step = 0
     }
-    // From the word and not from `before`: several threads that meet the ceiling would each raise it by a window.
+    // From the word and not from `before`: several threads that meet the ceiling would each raise it by a
+    // window.
     const ceiling = isOwn ? highest(before, clock.ceilingFrom(held.word, isOwn)) : clock.ceilingFrom(before, isOwn)
     const step = makeAndTidy(place, latest, { ids: claimant, owner: claimant.owner, ceiling, use: 'counts' })
     if (step === undefined) return undefined
     if (isOwn) return { step: step.number, isOwn, floor: before, ceiling }
     try {
-      // First the claim is made, then the page is looked for. Native processes do the opposite, so one of two processes sees the other.
+      // First the claim is made, then the page is looked for. Native processes do the opposite, so one of two
+      // processes sees the other.
       return { step: step.number, isOwn, floor: highest(before, floorBeside()), ceiling }
     } catch (error) {
       // If this fails, the step stays, and its ceiling is the next floor.
@@ -79,7 +85,8 @@ function isClaimHeld(claimant: Claimant, step: number): boolean {
     }
     return statSync(`${place}/${known.name}`, { throwIfNoEntry: false }) !== undefined
   } catch {
-    // A process that cannot look, because it has lost its rights or a step is damaged, has not lost the claim.
+    // A process that cannot look, because it has lost its rights or a step is damaged, has not lost the
+    // claim.
     return true
   }
 }
@@ -114,8 +121,9 @@ function giveToPage(path: string, ids: Identity, clock: ClaimClock): PageStep | 
 /**
  * Forgets a claim whose latest step is `latest`.
  *
- * The step made here prevents a process from continuing from `latest`. The step has no ceiling, so its successor begins with the
- * next tick. Removing the claim is safe even if a process takes it at this moment, because that process notices within a tick.
+ * The step made here prevents a process from continuing from `latest`. The step has no ceiling, so its
+ * successor begins with the next tick. Removing the claim is safe even if a process takes it at this moment,
+ * because that process notices within a tick.
  *
  * @returns False if another process was faster.
  */

@@ -14,7 +14,10 @@ export interface Claim {
   readonly ids: Ids
   /** The last slot that was issued; `undefined` if there is none, or if the claim is not released. */
   readonly lastSlot: bigint | undefined
-  /** The time of the last id, or the end of the tick before the ceiling if the last id is not known; `undefined` if there is none. */
+  /**
+   * The time of the last id, or the end of the tick before the ceiling if the last id is not known;
+   * `undefined` if there is none.
+   */
   readonly timeMs: number | undefined
   /** The process that may make ids by the claim; `undefined` if the key was given back, or left to a page. */
   readonly holder: { readonly pid: number; readonly fate: Fate } | undefined
@@ -31,7 +34,10 @@ export function isClaimAt(path: string): boolean {
   return path.endsWith('.claim') && attempt(() => lstatSync(path).isDirectory()) === true
 }
 
-/** Reads the claim at a path. @throws as {@link readClaim}; GraupelError `ERR_STATE_UNAVAILABLE` if it has no step */
+/**
+ * Reads the claim at a path. @throws as {@link readClaim}; GraupelError `ERR_STATE_UNAVAILABLE` if it has no
+ * step
+ */
 export function claimAt(path: string): Claim {
   const claim = readClaim(path)
   if (claim !== undefined) return claim
@@ -44,7 +50,8 @@ export function claimAt(path: string): Claim {
 /**
  * Reads a claim.
  *
- * @returns `undefined` if there is no claim, or no step in it, because it is being made or removed, or was left over.
+ * @returns `undefined` if there is no claim, or no step in it, because it is being made or removed, or was
+ * left over.
  * @throws GraupelError `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_CORRUPT`
  */
 export function readClaim(path: string): Claim | undefined {

@@ -9,8 +9,8 @@ import { namesIn, readState, type State } from './read.js'
 import { hasCode } from './system.js'
 import { type Mappings, mappings } from './users.js'
 
-// Removes the pages and claims that are no longer needed. docs/state-file.md says why it is safe to forget a last id that lies a
-// day back; remove.ts removes a single page or claim.
+// Removes the pages and claims that are no longer needed. docs/state-file.md says why it is safe to forget a
+// last id that lies a day back; remove.ts removes a single page or claim.
 
 const hourMs = 3_600_000
 
@@ -102,7 +102,9 @@ function heldBy({ holder }: Claim): string | undefined {
   return holder.fate === 'running' ? `held by ${holder.pid}` : 'held in another container'
 }
 
-/** Removes the folder of a claim without a step. A process that is about to make a step makes the folder anew. */
+/**
+ * Removes the folder of a claim without a step. A process that is about to make a step makes the folder anew.
+ */
 function removeEmpty(path: string): Removal | undefined {
   try {
     rmdirSync(path)
@@ -127,7 +129,9 @@ function removeLeftover(path: string, nowMs: number): Removal | undefined {
   return removeFile({ found: { path }, isRemoved: true, reason: 'left over' })
 }
 
-/** Removes a file, or the folder of a claim that was being made; `undefined` if another process was faster. */
+/**
+ * Removes a file, or the folder of a claim that was being made; `undefined` if another process was faster.
+ */
 function removeFile(removal: Removal): Removal | undefined {
   try {
     rmSync(removal.found.path, { recursive: true })

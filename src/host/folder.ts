@@ -2,22 +2,24 @@ import { GraupelError, rangeError, show } from '../core/errors.js'
 import { unsafeFolder } from '../engine/state-errors.js'
 import { attempt, hasCode, permissionFor } from './system.js'
 
-// The folder of a user's pages and claims, and their names in it. Node's own modules are taken from the process:
-// platform/node.ts says why.
+// The folder of a user's pages and claims, and their names in it. Node's own modules are taken from the
+// process: platform/node.ts says why.
 
 const variable = 'GRAUPEL_STATE_FOLDER'
 
 /**
- * Returns the folder of a user's pages. Processes with different folders share no pages, so the folder depends only on the user, the
- * system, and a variable that an operator sets for all processes of the user.
+ * Returns the folder of a user's pages. Processes with different folders share no pages, so the folder
+ * depends only on the user, the system, and a variable that an operator sets for all processes of the user.
  *
- * `native/platform/posix/memory_folder_posix.cc` and `memory_folder_win.cc` have the same rule, because each side works without the
- * other: the js engine and the command line need no addon, and the addon asks macOS by a call for which Node starts a program.
- * `both-folders.test.ts` and `user-namespace.test.ts` of `test/host` compare the two.
+ * `native/platform/posix/memory_folder_posix.cc` and `memory_folder_win.cc` have the same rule, because each
+ * side works without the other: the js engine and the command line need no addon, and the addon asks macOS by
+ * a call for which Node starts a program. `both-folders.test.ts` and `user-namespace.test.ts` of `test/host`
+ * compare the two.
  *
- * @param uid - The user's id, as this process sees it; by default the id of this process's user. Windows has no ids.
- * @throws RangeError `ERR_OPTION_INVALID` if the variable is not an absolute path; GraupelError `ERR_STATE_UNAVAILABLE` if the
- * system does not name the user's temporary folder.
+ * @param uid - The user's id, as this process sees it; by default the id of this process's user. Windows has
+ * no ids.
+ * @throws RangeError `ERR_OPTION_INVALID` if the variable is not an absolute path; GraupelError
+ * `ERR_STATE_UNAVAILABLE` if the system does not name the user's temporary folder.
  */
 export function pagesFolder(uid: number | bigint | undefined = process.geteuid?.()): string {
   const chosen = chosenFolder()
@@ -43,9 +45,10 @@ export function chosenFolder(): string | undefined {
 }
 
 /**
- * Returns the number in the name of a user's folder: the user's id outside of this process's user namespace (`unshare -Ur`), so
- * that both sides have one folder. Each line of the map has the first id inside, the first id outside, and a count
- * (user_namespaces(7)). The map leads one level up; the system does not show a process the levels above.
+ * Returns the number in the name of a user's folder: the user's id outside of this process's user namespace
+ * (`unshare -Ur`), so that both sides have one folder. Each line of the map has the first id inside, the
+ * first id outside, and a count (user_namespaces(7)). The map leads one level up; the system does not show a
+ * process the levels above.
  */
 function numberOf(uid: number | bigint | undefined): number | bigint | undefined {
   if (process.platform !== 'linux') return uid
@@ -76,7 +79,10 @@ function posixFolder(): string {
   }
 }
 
-/** Asks confstr(3), which Node does not have, by a program. TMPDIR usually has the same value, but may have any. */
+/**
+ * Asks confstr(3), which Node does not have, by a program. TMPDIR usually has the same value, but may have
+ * any.
+ */
 function darwinFolder(): string {
   const { execFileSync } = process.getBuiltinModule('node:child_process')
   try {
@@ -116,7 +122,9 @@ export function ownFolder(path: string): void {
   checkFolder(path)
 }
 
-/** Checks that a folder, if there is one, belongs to this user alone. @throws GraupelError `ERR_STATE_UNSAFE` */
+/**
+ * Checks that a folder, if there is one, belongs to this user alone. @throws GraupelError `ERR_STATE_UNSAFE`
+ */
 export function checkFolder(path: string): void {
   const { lstatSync } = process.getBuiltinModule('node:fs')
   const stats = lstatSync(path, { throwIfNoEntry: false })
@@ -129,7 +137,10 @@ export function checkFolder(path: string): void {
   if (detail !== undefined) throw unsafeFolder(path, detail)
 }
 
-/** How other users could change a file or folder; `undefined` if they cannot, or if modes do not tell (Windows). */
+/**
+ * How other users could change a file or folder; `undefined` if they cannot, or if modes do not tell
+ * (Windows).
+ */
 export function rightsOfOthers({ uid, mode }: { uid: number | bigint; mode: number | bigint }): string | undefined {
   const own = process.geteuid?.()
   if (own === undefined) return undefined
@@ -141,7 +152,10 @@ export function rightsOfOthers({ uid, mode }: { uid: number | bigint; mode: numb
 const prime = 0x100_0000_01b3n
 const starts = [0xcbf2_9ce4_8422_2325n, 0x8422_2325_cbf2_9ce4n]
 
-/** The hash of a key, which names its page and its claim; `NameHash` of `native/core/checksum.h` in TypeScript. */
+/**
+ * The hash of a key, which names its page and its claim; `NameHash` of `native/core/checksum.h` in
+ * TypeScript.
+ */
 export function nameOf(key: string): string {
   const bytes = new TextEncoder().encode(key)
   return starts

@@ -1,8 +1,8 @@
 import { GraupelError } from '../core/errors.js'
 import { damagedState, otherFormat, type StateKind, stateFormat } from '../engine/state-errors.js'
 
-// The bytes of pages and state files: docs/state-format.md describes them, native/host writes them, and in TypeScript this module
-// alone knows their offsets.
+// The bytes of pages and state files: docs/state-format.md describes them, native/host writes them, and in
+// TypeScript this module alone knows their offsets.
 
 export const magic = 'graupel\n'
 export const kinds = { page: 1, file: 2 } as const
@@ -75,7 +75,10 @@ export interface Page extends Common, Counter {
   readonly hasHistory: boolean
 }
 
-/** A file that outlives the memory. Each ceiling is the first slot that may not be issued. A clean close writes the word. */
+/**
+ * A file that outlives the memory. Each ceiling is the first slot that may not be issued. A clean close
+ * writes the word.
+ */
 export interface StateFile extends Common {
   readonly kind: 'file'
   readonly intended: bigint
@@ -115,13 +118,18 @@ export function parseState(path: string, bytes: Buffer): Stored {
   return kind === 'page' ? parsePage(path, bytes, texts) : parseFile(path, bytes, texts)
 }
 
-/** Reads the key in a header; `undefined` if the header is cut off before the key. Does not check the checksum. */
+/**
+ * Reads the key in a header; `undefined` if the header is cut off before the key. Does not check the
+ * checksum.
+ */
 export function keyIn(bytes: Buffer): string | undefined {
   if (bytes.length < headerAt.texts) return undefined
   return bytes.toString('utf8', headerAt.texts, headerAt.texts + bytes.readUInt32LE(headerAt.keyLength))
 }
 
-/** Whether a layout can have a page's numbers. @param endSlot - The first slot that the layout does not have. */
+/**
+ * Whether a layout can have a page's numbers. @param endSlot - The first slot that the layout does not have.
+ */
 export function hasSoundCounter(
   { word, isSealed, highTick, last }: Counter,
   { endSlot, maxTick }: { readonly endSlot: bigint; readonly maxTick: number },

@@ -60,7 +60,8 @@ export function isClaim(found: Listed): found is Claim {
 }
 
 /**
- * Tells the time of the last id. If the last id of a claim is not known, it is the end of the tick before the ceiling.
+ * Tells the time of the last id. If the last id of a claim is not known, it is the end of the tick before the
+ * ceiling.
  *
  * @returns `undefined` if there is no id, or if the time is not known.
  */
@@ -73,7 +74,10 @@ export function lastTimeMs(found: Listed): number | undefined {
 
 const dayMs = 24 * 3_600_000
 
-/** Whether the last id lies more than a day back by the clock of the system, which tests and simulations do not use. */
+/**
+ * Whether the last id lies more than a day back by the clock of the system, which tests and simulations do
+ * not use.
+ */
 export function isDayOld(found: Listed, nowMs: number): boolean {
   if (isBroken(found) || found.ids.clock === 'injected') return false
   const timeMs = lastTimeMs(found)
@@ -139,7 +143,10 @@ async function memoryOf({ stats }: State, file: StateFile): Promise<Memory> {
   }
 }
 
-/** Whether a page counts the ids of a file. A folder may outlive a start of the system, so the boot ids may differ. */
+/**
+ * Whether a page counts the ids of a file. A folder may outlive a start of the system, so the boot ids may
+ * differ.
+ */
 function isOf({ stored: page }: State, file: StateFile): boolean {
   if (page.kind !== 'page' || page.isSealed || page.lineage !== file.lineage) return false
   return fileKeyOf(page.key) === file.key

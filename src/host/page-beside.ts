@@ -9,11 +9,12 @@ import { thisProcess } from './process.js'
 import { hasCode, readContents } from './system.js'
 
 /**
- * Finds the first slot that a page beside a claim leaves to the js engine; `undefined` if there is no page, or the page has not
- * begun. A process continues above the page's word only if the page's table of processes is empty, whether they run or not.
+ * Finds the first slot that a page beside a claim leaves to the js engine; `undefined` if there is no page,
+ * or the page has not begun. A process continues above the page's word only if the page's table of processes
+ * is empty, whether they run or not.
  *
- * @throws GraupelError `ERR_STATE_UNREACHABLE` if the table is not empty; `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`,
- * `ERR_STATE_UNSAFE`, `ERR_STATE_UNAVAILABLE` as the native engine
+ * @throws GraupelError `ERR_STATE_UNREACHABLE` if the table is not empty; `ERR_STATE_CORRUPT`,
+ * `ERR_STATE_MISMATCH`, `ERR_STATE_UNSAFE`, `ERR_STATE_UNAVAILABLE` as the native engine
  */
 export function freePage(claimant: Claimant, clock: ClaimClock, path: string): bigint | undefined {
   let bytes: Buffer
@@ -40,7 +41,8 @@ export function freePage(claimant: Claimant, clock: ClaimClock, path: string): b
 }
 
 /**
- * Reads a page, which has to be a plain file of this user alone, as `SharedFile::Open` of `native/host/shared_file.h` demands.
+ * Reads a page, which has to be a plain file of this user alone, as `SharedFile::Open` of
+ * `native/host/shared_file.h` demands.
  *
  * @throws GraupelError `ERR_STATE_UNSAFE`; errors of the system, such as `ENOENT`
  */

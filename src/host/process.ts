@@ -7,7 +7,9 @@ export interface ProcessIdentity {
   readonly pid: number
   /** Inode number of the pid's namespace; 0 if the system has no namespaces. */
   readonly pidNamespace: number
-  /** Time of the start in a unit of the system, because pids are used again; 0 if the system does not tell. */
+  /**
+   * Time of the start in a unit of the system, because pids are used again; 0 if the system does not tell.
+   */
   readonly startTime: number
   /** Differs after each start of the system; empty if the system does not tell. */
   readonly bootId: string
@@ -42,7 +44,10 @@ export function fateOf({ pid, pidNamespace, startTime, bootId }: ProcessIdentity
   return startTime !== 0 && startedAt !== undefined && startedAt !== startTime ? 'gone' : 'running'
 }
 
-/** Identifies this start of the system, as `native/platform/posix/system_posix.cc` does; empty if only the native engine can tell. */
+/**
+ * Identifies this start of the system, as `native/platform/posix/system_posix.cc` does; empty if only the
+ * native engine can tell.
+ */
 export function bootId(): string {
   if (process.platform === 'darwin')
     return attempt(() => textOf('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid')) ?? ''

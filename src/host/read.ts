@@ -18,8 +18,8 @@ export interface State {
 const maxAttempts = 5
 
 /**
- * Reads a page or a state file. Node has no locks, so a record may be read while it is written: a file that seems to be damaged is
- * read again.
+ * Reads a page or a state file. Node has no locks, so a record may be read while it is written: a file that
+ * seems to be damaged is read again.
  *
  * @throws GraupelError `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`
  */
@@ -97,7 +97,10 @@ interface ClaimedIds {
   readonly ceiling: bigint
 }
 
-/** Reads the ids of a state. @throws GraupelError `ERR_STATE_CORRUPT` if key, layout and slots contradict each other. */
+/**
+ * Reads the ids of a state. @throws GraupelError `ERR_STATE_CORRUPT` if key, layout and slots contradict each
+ * other.
+ */
 export function idsOf(path: string, stored: Stored | ClaimedIds): Ids {
   const damaged = (detail: string) => damagedState(stored.kind === 'file' ? 'state file' : stored.kind, path, detail)
   const key = parseKey(stored.key)

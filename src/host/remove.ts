@@ -9,8 +9,8 @@ import { readState, reasonIn, type State, unreadable } from './read.js'
 import { named, userOf, usersOf } from './users.js'
 
 /**
- * Removes one page, however late its last id is. If the system does not tell which processes have it open, its last id has to lie
- * a day back.
+ * Removes one page, however late its last id is. If the system does not tell which processes have it open,
+ * its last id has to lie a day back.
  *
  * @returns The page as it was.
  * @throws GraupelError `ERR_STATE_UNSAFE`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`
@@ -34,7 +34,8 @@ export async function removePage(path: string, nowMs: number): Promise<State | B
 }
 
 /**
- * Removes one claim, however late its ceiling is. If it cannot be seen whether its process runs, the ceiling has to lie a day back.
+ * Removes one claim, however late its ceiling is. If it cannot be seen whether its process runs, the ceiling
+ * has to lie a day back.
  *
  * @returns The claim as it was.
  * @throws GraupelError `ERR_STATE_UNSAFE`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_CORRUPT`
@@ -58,7 +59,10 @@ export function removeClaim(path: string, nowMs: number): Claim {
   return claim
 }
 
-/** Finds the page beside a claim, if it remembers ids. The js engine continues from the page, so both may have a wrong time. */
+/**
+ * Finds the page beside a claim, if it remembers ids. The js engine continues from the page, so both may have
+ * a wrong time.
+ */
 export async function rememberedBeside(claim: Claim): Promise<{ path: string; timeMs: number } | undefined> {
   try {
     const page = await readState(pageBeside(claim.path))

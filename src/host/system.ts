@@ -1,9 +1,12 @@
 import type { BigIntStats } from 'node:fs'
 
-// Calls of the system that several modules of this folder make. Node's own modules are taken from the process:
-// platform/node.ts says why.
+// Calls of the system that several modules of this folder make. Node's own modules are taken from the
+// process: platform/node.ts says why.
 
-/** Returns the result of a call, or `undefined` if the call throws, because another process was faster or has ended. */
+/**
+ * Returns the result of a call, or `undefined` if the call throws, because another process was faster or has
+ * ended.
+ */
 export function attempt<T>(call: () => T): T | undefined {
   try {
     return call()
@@ -25,7 +28,10 @@ export function sleep(ms: number): void {
   Atomics.wait(sleeper, 0, 0, ms)
 }
 
-/** Makes 64 random bits. Linux has them in a file: loading Node's `crypto` takes longer than the rest of a claim. */
+/**
+ * Makes 64 random bits. Linux has them in a file: loading Node's `crypto` takes longer than the rest of a
+ * claim.
+ */
 export function randomBits(): bigint {
   // The first and the last eight digits of a UUID of version 4 are random (RFC 9562, section 5.4).
   const uuid = process.platform === 'linux' ? attempt(readUuid) : undefined
@@ -80,8 +86,8 @@ const permissionFlags: Readonly<Record<string, string>> = {
  * Names the flag with which Node's permission model (`--permission`) allows a call that it has refused.
  *
  * @param error - The error of the refused call.
- * @param folder - The folder of all files that the caller is about to use. Without it the flag allows the refused path alone, and
- * the next path would need another flag.
+ * @param folder - The folder of all files that the caller is about to use. Without it the flag allows the
+ * refused path alone, and the next path would need another flag.
  * @returns A flag such as `--allow-fs-write=/dev/shm/graupel-0/*`; `undefined` for every other error.
  */
 export function permissionFor(error: unknown, folder?: string): string | undefined {
@@ -89,8 +95,8 @@ export function permissionFor(error: unknown, folder?: string): string | undefin
   const { permission = '', resource = '' } = error as { permission?: string; resource?: string }
   const flag = Object.hasOwn(permissionFlags, permission) ? permissionFlags[permission] : undefined
   if (flag === undefined || !permission.startsWith('FileSystem')) return flag
-  // A folder that does not exist yet is allowed by its name and an asterisk, not by its name alone. On Windows, Node shows the
-  // system's form of the path.
+  // A folder that does not exist yet is allowed by its name and an asterisk, not by its name alone. On
+  // Windows, Node shows the system's form of the path.
   const path = folder === undefined ? resource.replace(/^\\\\\?\\/, '') : `${folder}/*`
   return path === '' ? flag : `${flag}=${path}`
 }

@@ -10,8 +10,8 @@ export interface User {
 const maxCommand = 60
 
 /**
- * Finds the other processes that have a page mapped, or a state file open. Only processes of the same user and container can be
- * seen.
+ * Finds the other processes that have a page mapped, or a state file open. Only processes of the same user
+ * and container can be seen.
  *
  * @returns `undefined` if the system does not tell.
  */

@@ -17,12 +17,14 @@ const prefixPattern = /^[a-z]([a-z_]{0,61}[a-z])?$/
 /**
  * Defines a kind of ids: their texts have a prefix, and TypeScript tells the texts of two kinds apart.
  *
- * A text is the prefix, an underscore, and 13 characters of Crockford's base32 in small letters. Texts sort as the ids do. With
- * `uuid: true`, the ids are UUIDs and the texts are TypeIDs. With `keys`, texts are opaque: 26 characters that nobody can read or make without
- * a key. Browsers and edge runtimes need the package `@noble/ciphers`.
+ * A text is the prefix, an underscore, and 13 characters of Crockford's base32 in small letters. Texts sort
+ * as the ids do. With `uuid: true`, the ids are UUIDs and the texts are TypeIDs. With `keys`, texts are
+ * opaque: 26 characters that nobody can read or make without a key. Browsers and edge runtimes need the
+ * package `@noble/ciphers`.
  *
  * @param options - `prefix`, and either `layout` or `uuid`.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_KEY_INVALID`; TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_KEY_INVALID`; TypeError `ERR_OPTION_UNKNOWN`,
+ * `ERR_LAYOUT_INVALID`.
  * @example
  * const order = defineKind({ prefix: 'ord', layout: layouts.twitter })
  * order.text(1541815603606036480n) // 'ord_1asd13xh1f800'
@@ -65,7 +67,8 @@ function kindOf<Id, Given>(prefix: string, form: Form<Id, Given>): Kind<string, 
   const start = prefix === '' ? '' : `${prefix}_`
   const at = start.length
   const length = at + form.digits
-  // The digits of each text take the places of those before. A text made of pieces would be copied when it is read.
+  // The digits of each text take the places of those before. A text made of pieces would be copied when it is
+  // read.
   const codes = Array.from({ length }, (_, i) => (i < at ? start.charCodeAt(i) : 0))
 
   function text(given: Given): KindText {

@@ -4,7 +4,10 @@ import { rangeError, show } from '../core/errors.js'
 import { whole } from '../core/typed-array.js'
 import { type Layout, loadId } from '../layout/index.js'
 
-/** Matches texts of kinds: a prefix, an underscore, and 13 digits of an id, or 26 of a UUID or of an opaque text. */
+/**
+ * Matches texts of kinds: a prefix, an underscore, and 13 digits of an id, or 26 of a UUID or of an opaque
+ * text.
+ */
 export const kindText = /^([a-z](?:[a-z_]{0,61}[a-z])?)_((?:[0-9a-hjkmnp-tv-z]{13}){1,2})$/
 
 /** How a kind writes what stands after its prefix. */

@@ -4,11 +4,15 @@ import type { IdSchema } from './schema.js'
 /** Exists in types alone. */
 declare const brand: unique symbol
 
-/** A text of the kind with this prefix: a string, but a text of another prefix is no such string for TypeScript. */
+/**
+ * A text of the kind with this prefix: a string, but a text of another prefix is no such string for
+ * TypeScript.
+ */
 export type KindText<P extends string = string> = string & { readonly [brand]: P }
 
 /**
- * Writes ids as texts with a prefix, and reads them. Made by {@link defineKind}; frozen. Its calls can be passed as functions.
+ * Writes ids as texts with a prefix, and reads them. Made by {@link defineKind}; frozen. Its calls can be
+ * passed as functions.
  *
  * `Kind.Text<typeof order>` is the type of the texts.
  *
@@ -26,7 +30,8 @@ export interface Kind<P extends string = string, Id = bigint, Given = bigint | s
   /**
    * Writes the text of an id.
    *
-   * @param id - A bigint, or the id in decimal digits; of the kind's layout. A kind of UUIDs takes a UUID, as text or as 16 bytes.
+   * @param id - A bigint, or the id in decimal digits; of the kind's layout. A kind of UUIDs takes a UUID, as
+   * text or as 16 bytes.
    * @throws TypeError, RangeError `ERR_ID_INVALID`
    */
   readonly text: (id: Given) => KindText<P>
@@ -53,13 +58,16 @@ export type UuidKind<P extends string = string> = Kind<P, string, string | Uint8
 
 /** The options of {@link defineKind} for ids. */
 export interface KindOptions<P extends string = string, F extends readonly Field[] = readonly Field[]> {
-  /** Beginning of the texts, before an underscore: 1 to 63 of `a` to `z` and `_`, which is not at the ends. */
+  /**
+   * Beginning of the texts, before an underscore: 1 to 63 of `a` to `z` and `_`, which is not at the ends.
+   */
   prefix: P
   /** The layout that the ids were made with: the `layout` of their generator. */
   layout: Layout<F>
   /**
-   * Keys by their names, as a mask has them: 16, 24 or 32 random bytes each. Texts are opaque then: they show neither order nor time, and a
-   * text that no key has made is refused. The first key writes, all read. Without keys, anyone can read the id of a text.
+   * Keys by their names, as a mask has them: 16, 24 or 32 random bytes each. Texts are opaque then: they show
+   * neither order nor time, and a text that no key has made is refused. The first key writes, all read.
+   * Without keys, anyone can read the id of a text.
    */
   keys?: Readonly<Record<string, Uint8Array>>
 }

@@ -7,8 +7,8 @@ import { type checkKeys, proofOf } from '../mask/keys.js'
 import { digitsError, type Form } from './form.js'
 
 /**
- * Ids that are hidden: a text is one block of AES, over the id and the 64 bits of {@link proofOf}. A block that nobody has made decrypts to
- * other bits, except with a probability of 2^-64 for each key.
+ * Ids that are hidden: a text is one block of AES, over the id and the 64 bits of {@link proofOf}. A block
+ * that nobody has made decrypts to other bits, except with a probability of 2^-64 for each key.
  *
  * @param keys - The first one writes. A text does not say which key has made it, because the proof does.
  */

@@ -3,7 +3,8 @@ import { whole } from '../core/typed-array.js'
 import { type Field, genuineLayout, type Layout, loadId } from '../layout/index.js'
 
 /**
- * Checks ids from outside for libraries that take a Standard Schema (standardschema.dev, version 1), such as tRPC and Hono. Takes text.
+ * Checks ids from outside for libraries that take a Standard Schema (standardschema.dev, version 1), such as
+ * tRPC and Hono. Takes text.
  *
  * @example
  * const schema = idSchema(layouts.twitter)
@@ -19,7 +20,9 @@ export interface IdSchema<Output> {
   }
 }
 
-/** Result of an {@link IdSchema}: the id, or the reason why the value is refused, with the code of the error. */
+/**
+ * Result of an {@link IdSchema}: the id, or the reason why the value is refused, with the code of the error.
+ */
 export type IdResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly [{ readonly message: string; readonly code: 'ERR_ID_INVALID' }] }
@@ -51,7 +54,9 @@ export function idSchema(layout: Layout, output: 'bigint' | 'text' = 'bigint'): 
   })
 }
 
-/** Makes a schema of a function that returns the output, or throws an error with the code `ERR_ID_INVALID`. */
+/**
+ * Makes a schema of a function that returns the output, or throws an error with the code `ERR_ID_INVALID`.
+ */
 export function schemaOf<Output>(read: (value: unknown) => Output): IdSchema<Output> {
   function validate(value: unknown): IdResult<Output> {
     try {

@@ -49,7 +49,8 @@ export interface IdParts<F extends readonly Field[] = readonly Field[]> {
  *
  * @param id - A bigint, or the id in decimal digits.
  * @param layout - The layout it was made with; nothing in an id tells which.
- * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for the layout; TypeError `ERR_LAYOUT_INVALID`.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for
+ * the layout; TypeError `ERR_LAYOUT_INVALID`.
  * @example
  * decode('175928847299117063', layouts.discord).timestamp.toISOString() // '2016-04-30T11:18:25.796Z'
  */
@@ -76,11 +77,13 @@ export function decode<F extends readonly Field[]>(id: bigint | string, layout: 
 }
 
 /**
- * Returns the time of an id, in milliseconds since 1970: the `timestampMs` of {@link decode}, in a fraction of the time.
+ * Returns the time of an id, in milliseconds since 1970: the `timestampMs` of {@link decode}, in a fraction
+ * of the time.
  *
  * @param id - A bigint, or the id in decimal digits.
  * @param layout - The layout it was made with; nothing in an id tells which.
- * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for the layout; TypeError `ERR_LAYOUT_INVALID`.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for
+ * the layout; TypeError `ERR_LAYOUT_INVALID`.
  * @example
  * timestampMsOf('175928847299117063', layouts.discord) // 1462015105796
  */
@@ -99,7 +102,10 @@ export function timeOf<F extends readonly Field[]>(
   return epochMs + partOf(upper, lower, timestamp) * tickMs
 }
 
-/** Reads a field of at most 53 bits from the halves of an id: bigints, and powers and remainders of numbers, take ten times as long. @internal */
+/**
+ * Reads a field of at most 53 bits from the halves of an id: bigints, and powers and remainders of numbers,
+ * take ten times as long. @internal
+ */
 export function partOf(upper: number, lower: number, { bits, shift }: Placement): number {
   if (shift >= 32) return lowBits(upper >>> (shift - 32), bits)
   const below = lower >>> shift
@@ -115,15 +121,18 @@ function lowBits(word: number, bits: number): number {
 const partNames = ['timestampMs', 'node', 'sequence', 'timestamp', 'fields']
 
 /**
- * Puts an id together from its parts: the reverse of {@link decode}. For range queries (the first id of a moment) and
- * for taking over ids of another system; ids that have to be new come from a generator. The result of {@link decode} can be
- * passed; it is refused if `timestamp` or `fields` contradict `timestampMs` or `node`.
+ * Puts an id together from its parts: the reverse of {@link decode}. For range queries (the first id of a
+ * moment) and for taking over ids of another system; ids that have to be new come from a generator. The
+ * result of {@link decode} can be passed; it is refused if `timestamp` or `fields` contradict `timestampMs`
+ * or `node`.
  *
  * @param parts - `timestampMs` and `node` are required; the sequence is 0 by default.
  * @param layout - The layout of the id.
- * @throws TypeError, RangeError `ERR_ID_INVALID` for a time or sequence that the layout cannot hold; TypeError, RangeError `ERR_NODE_INVALID`.
+ * @throws TypeError, RangeError `ERR_ID_INVALID` for a time or sequence that the layout cannot hold;
+ * TypeError, RangeError `ERR_NODE_INVALID`.
  * @example
- * composeId({ timestampMs: 1462015105796, node: { worker: 1, process: 0 }, sequence: 7 }, layouts.discord) // 175928847299117063n
+ * const parts = { timestampMs: 1462015105796, node: { worker: 1, process: 0 }, sequence: 7 }
+ * composeId(parts, layouts.discord) // 175928847299117063n
  */
 export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout: Layout<F>): bigint {
   layout = genuineLayout(layout)

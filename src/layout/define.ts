@@ -12,17 +12,19 @@ const maxDateMs = 8.64e15
 const maxFieldBits = 53
 
 /**
- * The layouts of this copy of the package. The key is a layout that {@link defineLayout} returned, or the layout of another copy from
- * which a layout was made here. Entries cannot be inherited or forged.
+ * The layouts of this copy of the package. The key is a layout that {@link defineLayout} returned, or the
+ * layout of another copy from which a layout was made here. Entries cannot be inherited or forged.
  */
 const genuine = new WeakMap<object, Layout>()
 
 /**
  * Makes a layout of your own, after checking it.
  *
- * @param spec - `name`, `epochMs`, `tickMs` and `fields`: of 1 to 53 bits each, of at most 63 bits together, or 64 with `unsigned: true`.
+ * @param spec - `name`, `epochMs`, `tickMs` and `fields`: of 1 to 53 bits each, of at most 63 bits together,
+ * or 64 with `unsigned: true`.
  * @returns A frozen layout, whose type knows its node fields and whether `nextNumber()` exists.
- * @throws TypeError, RangeError `ERR_LAYOUT_INVALID`, TypeError `ERR_OPTION_UNKNOWN`, RangeError `ERR_EPOCH_INVALID`.
+ * @throws TypeError, RangeError `ERR_LAYOUT_INVALID`, TypeError `ERR_OPTION_UNKNOWN`, RangeError
+ * `ERR_EPOCH_INVALID`.
  * @example
  * const orders = defineLayout({
  *   name: 'orders',
@@ -82,8 +84,8 @@ export function makeLayout<F extends readonly Field[]>(spec: Required<LayoutSpec
 }
 
 /**
- * Returns the layout for a value: the value, if {@link defineLayout} returned it; or a new layout of the same specification, if another
- * copy of the package made the value, or this copy in another realm.
+ * Returns the layout for a value: the value, if {@link defineLayout} returned it; or a new layout of the same
+ * specification, if another copy of the package made the value, or this copy in another realm.
  *
  * @throws TypeError `ERR_LAYOUT_INVALID`
  * @internal
@@ -115,7 +117,9 @@ function adopt(value: unknown): Layout {
   )
 }
 
-/** @throws RangeError `ERR_LAYOUT_DECODE_ONLY` for a layout whose ids another system alone can make. @internal */
+/**
+ * @throws RangeError `ERR_LAYOUT_DECODE_ONLY` for a layout whose ids another system alone can make. @internal
+ */
 export function checkMakesIds({ name, decodeOnly }: Pick<Layout, 'name' | 'decodeOnly'>): void {
   if (!decodeOnly) return
   throw rangeError(

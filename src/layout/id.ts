@@ -4,8 +4,9 @@ import { genuineLayout } from './define.js'
 import type { Field, Layout } from './layout.js'
 
 /**
- * Whether {@link decode} takes a value as an id: a bigint from 0 to 2^64 - 1, or its decimal digits as `String()` writes
- * them. With a layout, also whether it has no more bits than ids of the layout. Never throws.
+ * Whether {@link decode} takes a value as an id: a bigint from 0 to 2^64 - 1, or its decimal digits as
+ * `String()` writes them. With a layout, also whether it has no more bits than ids of the layout. Never
+ * throws.
  *
  * A sign, a space, a leading zero and a number are refused: `Number` would read them, and other code may not.
  *
@@ -24,7 +25,10 @@ export function isId<F extends readonly Field[]>(value: unknown, layout?: Layout
   return load(value) && fits(layout)
 }
 
-/** Writes an id to {@link halves}. @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for the layout. @internal */
+/**
+ * Writes an id to {@link halves}. @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or
+ * for an id that is too wide for the layout. @internal
+ */
 export function loadId<F extends readonly Field[]>(id: unknown, layout: Layout<F>): void {
   if (!load(id)) throw refusal(id)
   if (!fits(layout)) {
@@ -36,13 +40,19 @@ export function loadId<F extends readonly Field[]>(id: unknown, layout: Layout<F
   }
 }
 
-/** A bigint from 0 to 2^64 - 1, given as such or in decimal digits. @throws TypeError, RangeError `ERR_ID_INVALID`. @internal */
+/**
+ * A bigint from 0 to 2^64 - 1, given as such or in decimal digits. @throws TypeError, RangeError
+ * `ERR_ID_INVALID`. @internal
+ */
 export function toId(id: unknown): bigint {
   if (!load(id)) throw refusal(id)
   return whole[0] as bigint
 }
 
-/** Writes an id to {@link halves}; returns `false` for any other value. This function alone defines what an id is. */
+/**
+ * Writes an id to {@link halves}; returns `false` for any other value. This function alone defines what an id
+ * is.
+ */
 function load(id: unknown): boolean {
   if (typeof id === 'string') return loadDigits(id)
   if (typeof id !== 'bigint' || BigInt.asUintN(64, id) !== id) return false
@@ -70,7 +80,8 @@ function loadDigits(text: string): boolean {
     if (digit < 0 || digit > 9) return false
     below = below * 10 + digit
   }
-  // Computes above * 10^9 + below by parts of `above`, so that no product reaches 2^53; first in units of 2^22, then of 2^32.
+  // Computes above * 10^9 + below by parts of `above`, so that no product reaches 2^53; first in units of
+  // 2^22, then of 2^32.
   const aboveUpper = Math.floor(above / 2 ** 22)
   const lower = (above - aboveUpper * 2 ** 22) * 1e9 + below
   const upper = aboveUpper * 1e9
@@ -86,7 +97,10 @@ function loadDigits(text: string): boolean {
 /** The character '0'. */
 const zero = 48
 
-/** Whether the id in {@link halves} has no more bits than ids of the layout. Shifts, because a power takes four times as long as all the rest. */
+/**
+ * Whether the id in {@link halves} has no more bits than ids of the layout. Shifts, because a power takes
+ * four times as long as all the rest.
+ */
 function fits<F extends readonly Field[]>({ bits }: Layout<F>): boolean {
   if (bits >= 64) return true
   const upper = halves[high] as number

@@ -4,7 +4,10 @@ export type Field = readonly [name: string, bits: number]
 /** The names of the node fields: all but `timestamp` and `sequence`. */
 export type NodeFieldOf<F extends readonly Field[]> = Exclude<F[number][0], 'timestamp' | 'sequence'>
 
-/** Fields in a form that an interface can extend: the interface gives them a name, so editors show `Layout<layouts.Twitter>`. @internal */
+/**
+ * Fields in a form that an interface can extend: the interface gives them a name, so editors show
+ * `Layout<layouts.Twitter>`. @internal
+ */
 export type Named<F extends [string, number][]> = { readonly [I in keyof F]: Readonly<F[I]> }
 
 // TypeScript's types cannot add numbers, but they can join tuples: a width is a tuple of that length.
@@ -24,8 +27,8 @@ type Sum<
 type AtMost53<T extends readonly 0[]> = T extends readonly [...Zeros<54>, ...(readonly 0[])] ? false : true
 
 /**
- * `true` if all fields together have at most 53 bits, so that every id is a safe integer; `false` if they have more;
- * `boolean` if TypeScript does not know the widths.
+ * `true` if all fields together have at most 53 bits, so that every id is a safe integer; `false` if they
+ * have more; `boolean` if TypeScript does not know the widths.
  */
 export type IsNarrow<F extends readonly Field[]> = number extends F['length']
   ? boolean
@@ -37,7 +40,8 @@ export type IsNarrow<F extends readonly Field[]> = number extends F['length']
  * The specification that {@link defineLayout} takes.
  *
  * @example
- * defineLayout({ ...layouts.twitter, name: 'ours', epochMs: Date.UTC(2024, 0, 1) }).expiresAt.getUTCFullYear() // 2093
+ * const ours = defineLayout({ ...layouts.twitter, name: 'ours', epochMs: Date.UTC(2024, 0, 1) })
+ * ours.expiresAt.getUTCFullYear() // 2093
  */
 export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
   /** For people: messages, the command line, `graupel layouts`. */
@@ -46,15 +50,27 @@ export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
   epochMs: number
   /** Milliseconds that the timestamp counts in; a whole number from 1 up. */
   tickMs: number
-  /** Name and width in bits of each field, the most significant first; exactly one is `timestamp` and one `sequence`. */
+  /**
+   * Name and width in bits of each field, the most significant first; exactly one is `timestamp` and one
+   * `sequence`.
+   */
   fields: F
-  /** Allows 64 bits instead of 63; a signed 64-bit column holds such ids for half of the layout's time only. @default false */
+  /**
+   * Allows 64 bits instead of 63; a signed 64-bit column holds such ids for half of the layout's time
+   * only. @default false
+   */
   unsigned?: boolean
-  /** The sequence is no counter, so only another system can make such ids, and generators refuse the layout. @default false */
+  /**
+   * The sequence is no counter, so only another system can make such ids, and generators refuse the
+   * layout. @default false
+   */
   decodeOnly?: boolean
 }
 
-/** Marks layouts for other copies of the package, such as its other form. It proves nothing: any code can use the symbol. */
+/**
+ * Marks layouts for other copies of the package, such as its other form. It proves nothing: any code can use
+ * the symbol.
+ */
 const brand = Symbol.for('graupel.layout')
 
 /** The place of a field of a layout in an id. */
@@ -68,10 +84,11 @@ export interface Placement {
 }
 
 /**
- * The bits of an id: time, node and sequence. Made by {@link defineLayout}, or one of {@link layouts}; frozen.
+ * The bits of an id: time, node and sequence. Made by {@link defineLayout}, or one of {@link layouts};
+ * frozen.
  *
- * Its own properties are those of {@link LayoutSpec}, so `{ ...layout, epochMs }` is a specification again. All other
- * properties follow from them.
+ * Its own properties are those of {@link LayoutSpec}, so `{ ...layout, epochMs }` is a specification again.
+ * All other properties follow from them.
  *
  * @example
  * layouts.twitter.nodes // 1024
@@ -89,9 +106,13 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   declare readonly fields: F
   /** Whether ids may use the 64th bit, with which they do not fit a signed column. */
   declare readonly unsigned: boolean
-  /** Whether it is for reading ids alone, so that generators, leases and clients refuse it by `ERR_LAYOUT_DECODE_ONLY`. */
+  /**
+   * Whether it is for reading ids alone, so that generators, leases and clients refuse it by
+   * `ERR_LAYOUT_DECODE_ONLY`.
+   */
   declare readonly decodeOnly: boolean
-  // Worked out once, because decoding an id needs all of it; not enumerable, so that `{ ...layout }` is a specification.
+  // Worked out once, because decoding an id needs all of it; not enumerable, so that `{ ...layout }` is a
+  // specification.
   /** Width of an id in bits, at most 64. */
   declare readonly bits: number
   /** Width of all node fields together. */
@@ -146,8 +167,8 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   }
 
   /**
-   * The last tick in which ids are made. If time and sequence fill all 64 bits, it is one less than fits, because the state word counts
-   * one past the last slot.
+   * The last tick in which ids are made. If time and sequence fill all 64 bits, it is one less than fits,
+   * because the state word counts one past the last slot.
    */
   get maxTick(): number {
     const last = 2 ** this.timestamp.bits - 1

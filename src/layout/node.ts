@@ -7,7 +7,8 @@ export type NodeOf<F extends readonly Field[]> = number | { readonly [K in NodeF
 /**
  * The node as one number, the first field the most significant.
  *
- * @throws TypeError, RangeError `ERR_NODE_INVALID` unless the number fits, or the object has exactly the node fields.
+ * @throws TypeError, RangeError `ERR_NODE_INVALID` unless the number fits, or the object has exactly the node
+ * fields.
  * @internal
  */
 export function combineNode(layout: Layout, node: unknown): number {

@@ -32,9 +32,9 @@ export declare namespace layouts {
 }
 
 /**
- * The layouts of well-known systems. Each layout reads and writes exactly the ids of the system it is named after;
- * `docs/layouts.md` shows their bits, sources and expiry. The types of their fields are `layouts.Twitter`, `layouts.Discord` and so on:
- * `IdGenerator<layouts.Twitter>`.
+ * The layouts of well-known systems. Each layout reads and writes exactly the ids of the system it is named
+ * after; `docs/layouts.md` shows their bits, sources and expiry. The types of their fields are
+ * `layouts.Twitter`, `layouts.Discord` and so on: `IdGenerator<layouts.Twitter>`.
  *
  * @example
  * layouts.discord.expiresAt.getUTCFullYear() // 2154
@@ -87,7 +87,8 @@ export const layouts = /* @__PURE__ */ Object.freeze({
    * - fields: timestamp 41, shard 13, sequence 10
    * - width: 64 bits, unsigned; they fit a signed column of 64 bits until 2046-06-27
    * - time: ticks of 1 ms from 2011-08-24T21:07:01.721Z to 2081-04-30
-   * - source: [Sharding & IDs at Instagram](https://instagram-engineering.com/sharding-ids-at-instagram-1cf5a71e5a5c)
+   * - source: [Sharding & IDs at
+   *   Instagram](https://instagram-engineering.com/sharding-ids-at-instagram-1cf5a71e5a5c)
    */
   instagram: /* @__PURE__ */ preset<layouts.Instagram>('instagram', 1314220021721, 1, [
     ['timestamp', 41],
@@ -95,13 +96,14 @@ export const layouts = /* @__PURE__ */ Object.freeze({
     ['sequence', 10],
   ]),
   /**
-   * The ids of Mastodon. For reading alone: its 16 bits of sequence are partly a hash that only its database knows, so
-   * generators, leases and clients refuse it by `ERR_LAYOUT_DECODE_ONLY`. It has no node.
+   * The ids of Mastodon. For reading alone: its 16 bits of sequence are partly a hash that only its database
+   * knows, so generators, leases and clients refuse it by `ERR_LAYOUT_DECODE_ONLY`. It has no node.
    *
    * - fields: timestamp 48, sequence 16
    * - width: 64 bits, unsigned; they fit a signed column of 64 bits until 6429-10-17
    * - time: ticks of 1 ms from 1970-01-01T00:00:00.000Z to 10889-08-02
-   * - source: [lib/mastodon/snowflake.rb](https://github.com/mastodon/mastodon/blob/main/lib/mastodon/snowflake.rb)
+   * - source:
+   *   [lib/mastodon/snowflake.rb](https://github.com/mastodon/mastodon/blob/main/lib/mastodon/snowflake.rb)
    */
   mastodon: /* @__PURE__ */ preset<layouts.Mastodon>(
     'mastodon',
@@ -114,8 +116,8 @@ export const layouts = /* @__PURE__ */ Object.freeze({
     true,
   ),
   /**
-   * The ids of Sonyflake with its default start time. The sequence stands above the machine, so ids of different
-   * machines interleave within a tick.
+   * The ids of Sonyflake with its default start time. The sequence stands above the machine, so ids of
+   * different machines interleave within a tick.
    *
    * - fields: timestamp 39, sequence 8, machine 16
    * - width: 63 bits
@@ -180,7 +182,10 @@ export const layouts = /* @__PURE__ */ Object.freeze({
   ]),
 })
 
-/** Makes a layout without the checks of `defineLayout`, which take a millisecond for all presets. A test makes them. */
+/**
+ * Makes a layout without the checks of `defineLayout`, which take a millisecond for all presets. A test makes
+ * them.
+ */
 function preset<F extends readonly Field[]>(
   name: string,
   epochMs: number,

@@ -15,7 +15,10 @@ const maxPauseMs = 1000
 
 let hasWarned = false
 
-/** Acquires nodes for one lease. Waits for a server that is trusted, for a free node, and until the node's floor has passed. */
+/**
+ * Acquires nodes for one lease. Waits for a server that is trusted, for a free node, and until the node's
+ * floor has passed.
+ */
 export class Acquisition {
   /** Whether its timers keep the process alive. */
   isAwaited = true
@@ -50,8 +53,9 @@ export class Acquisition {
   }
 
   /**
-   * Acquires a node. A node that this lease has had is free to it, until `forget` is called. If the machine is copied meanwhile, the copy
-   * begins again with another token, because the first node belongs to the machine whose generation is unchanged.
+   * Acquires a node. A node that this lease has had is free to it, until `forget` is called. If the machine
+   * is copied meanwhile, the copy begins again with another token, because the first node belongs to the
+   * machine whose generation is unchanged.
    *
    * @throws GraupelError `ERR_NODES_EXHAUSTED` after `acquireTimeoutMs`; as {@link LeaseProtocol.acquire}
    */
@@ -70,7 +74,10 @@ export class Acquisition {
     }
   }
 
-  /** Whether this machine is a copy that was made since the last node was acquired. It writes no record of that node any more. */
+  /**
+   * Whether this machine is a copy that was made since the last node was acquired. It writes no record of
+   * that node any more.
+   */
   get isCopied(): boolean {
     return machineGeneration() !== this.machine
   }
@@ -90,7 +97,10 @@ export class Acquisition {
     this.#token = newToken()
   }
 
-  /** Tells users why the acquisition takes some seconds: by an event, or once by a warning if no one listens to events. */
+  /**
+   * Tells users why the acquisition takes some seconds: by an event, or once by a warning if no one listens
+   * to events.
+   */
   #reportServer(untilMs: number): void {
     this.#publication.publish('waiting', { untilMs })
     if (!isHeard('lease') && !hasWarned) {
@@ -142,7 +152,10 @@ export class Acquisition {
   }
 }
 
-/** Makes a token with bits of the system: the system of a copied machine draws others, but `crypto` the same for a while. */
+/**
+ * Makes a token with bits of the system: the system of a copied machine draws others, but `crypto` the same
+ * for a while.
+ */
 function newToken(): string {
   const token = tokenAt(platform.monotonicMs())
   return platform.claims === undefined ? token : `${token} ${platform.claims.randomBits().toString(36)}`

@@ -17,8 +17,8 @@ export interface NodeSet {
  *
  * @param fixed - A number for some of the node fields, or the node as a whole.
  * @param range - The first and the last node of the range.
- * @throws TypeError, RangeError `ERR_NODE_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` for a range that is invalid or has
- * no such node.
+ * @throws TypeError, RangeError `ERR_NODE_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID` for a range
+ * that is invalid or has no such node.
  */
 export function chooseNodes(layout: Layout, fixed: unknown, range: unknown): NodeSet {
   const [first, last] = rangeOf(layout, range)
@@ -58,7 +58,10 @@ function fieldsOf(layout: Layout, parts: ReadonlyMap<string, number>) {
   })
 }
 
-/** The first index below `count` for which a rule holds, by bisection; `count` if there is none. The rule holds for all later indexes. */
+/**
+ * The first index below `count` for which a rule holds, by bisection; `count` if there is none. The rule
+ * holds for all later indexes.
+ */
 function indexOfFirst(count: number, holds: (index: number) => boolean): number {
   let [from, to] = [0, count]
   while (from < to) {
@@ -114,7 +117,9 @@ const namespaceMark = '; namespace '
 /** The part of a layout that a group uses. */
 export type GroupLayout = Pick<Layout, 'epochMs' | 'tickMs' | 'maxTick' | 'nodes'>
 
-/** All processes that must not make equal ids: one namespace, the bits of one layout, one epoch, one `tickMs`. */
+/**
+ * All processes that must not make equal ids: one namespace, the bits of one layout, one epoch, one `tickMs`.
+ */
 export class Group {
   /** Describes the ids of the group. */
   readonly ids: string
@@ -130,7 +135,10 @@ export class Group {
     this.#name = name
   }
 
-  /** The group of all processes with one namespace and the bits of one layout. The names of the layout and its fields do not count. */
+  /**
+   * The group of all processes with one namespace and the bits of one layout. The names of the layout and its
+   * fields do not count.
+   */
   static of(layout: Layout, namespace: string, nodes: NodeSet): Group {
     const { epochMs, tickMs, timestamp, sequence } = layout
     const nodeMask = placeNode(layout, layout.nodes - 1).toString(16)
@@ -165,7 +173,10 @@ export class Group {
     return `leases/${this.#name}/${shard}/`
   }
 
-  /** The key of the record of a server's life. It is beside the records of a shard's nodes, so a server loses or has them together. */
+  /**
+   * The key of the record of a server's life. It is beside the records of a shard's nodes, so a server loses
+   * or has them together.
+   */
   lifeKeyOf(shard: number): string {
     return this.folderOf(shard) + lifeName
   }

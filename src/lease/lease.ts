@@ -7,14 +7,16 @@ import { Publication } from './publication.js'
 import { Renewal } from './renewal.js'
 
 /**
- * Leases a node from a store. No other process has the node, even with wrong clocks and long pauses (docs/leases.md). Waits for a
- * free node. On a store that may forget what it has acknowledged, the first lease after every start of the server takes eleven seconds.
+ * Leases a node from a store. No other process has the node, even with wrong clocks and long pauses
+ * (docs/leases.md). Waits for a free node. On a store that may forget what it has acknowledged, the first
+ * lease after every start of the server takes eleven seconds.
  *
  * @param options - `store` is required; {@link LeaseOptions} describes all.
- * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`;
- * RangeError `ERR_EPOCH_INVALID`, `ERR_LAYOUT_DECODE_ONLY`; GraupelError `ERR_NODES_EXHAUSTED`, `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`,
- * `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`, `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE` while
- * `node --build-snapshot` runs; the reason of `signal`. Nothing is held then.
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`,
+ * `ERR_NODE_INVALID`; RangeError `ERR_EPOCH_INVALID`, `ERR_LAYOUT_DECODE_ONLY`; GraupelError
+ * `ERR_NODES_EXHAUSTED`, `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`,
+ * `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the
+ * reason of `signal`. Nothing is held then.
  * @example
  * const lease = await acquireLease({ store: memoryStore() })
  * const ids = createGenerator({ lease })
@@ -34,9 +36,9 @@ export async function acquireLease<const F extends readonly Field[] = layouts.Tw
 }
 
 /**
- * A node that no other process uses, acquired by {@link acquireLease} and renewed in the background, without keeping the process
- * alive. Pass it to `createGenerator({ lease })`. `await using` releases it. `console.log` and `JSON.stringify` show layout, node,
- * state and the time until which the lease holds.
+ * A node that no other process uses, acquired by {@link acquireLease} and renewed in the background, without
+ * keeping the process alive. Pass it to `createGenerator({ lease })`. `await using` releases it.
+ * `console.log` and `JSON.stringify` show layout, node, state and the time until which the lease holds.
  *
  * @example
  * const lease = await acquireLease({ store: memoryStore(), nodes: [0, 99] })
@@ -49,11 +51,14 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   /** The namespace in which no other process has the node. */
   readonly namespace: string
   /**
-   * Aborted when the lease is over: released, or lost while no other node was free. The reason is the error that `next()` throws; its
-   * `cause` is the error that ended the lease.
+   * Aborted when the lease is over: released, or lost while no other node was free. The reason is the error
+   * that `next()` throws; its `cause` is the error that ended the lease.
    */
   readonly signal: AbortSignal
-  /** For `createGenerator({ lease })` in other threads of this process: pass it as `workerData` or in a message. */
+  /**
+   * For `createGenerator({ lease })` in other threads of this process: pass it as `workerData` or in a
+   * message.
+   */
   readonly handle: LeaseHandle<F>
   readonly #publication: Publication<F>
   readonly #renewal: Renewal
@@ -80,35 +85,38 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   }
 
   /**
-   * Gives the node back, so that the next process can take it at once. Its generators, in all threads, reserve nothing from then on:
-   * each thread hands out what it has reserved in the present tick, and then throws `ERR_CLOSED`. No other process makes those ids. A
-   * second call waits for the first.
+   * Gives the node back, so that the next process can take it at once. Its generators, in all threads,
+   * reserve nothing from then on: each thread hands out what it has reserved in the present tick, and then
+   * throws `ERR_CLOSED`. No other process makes those ids. A second call waits for the first.
    *
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told. The node is then free when its window has passed.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told. The node is then free when its
+   * window has passed.
    */
   release(): Promise<void> {
     return this.#renewal.release()
   }
 
   /**
-   * Prepares for a copy of the machine: seals the node and gives it back. From the call on, no thread makes an id on it: `next()` throws
-   * `ERR_LEASE_EXPIRED` until `resume()` has acquired another node. Generators of a node given by hand, in the whole process, throw
-   * `ERR_STATE_CLONED` from then on, because copies would share that node.
+   * Prepares for a copy of the machine: seals the node and gives it back. From the call on, no thread makes
+   * an id on it: `next()` throws `ERR_LEASE_EXPIRED` until `resume()` has acquired another node. Generators
+   * of a node given by hand, in the whole process, throw `ERR_STATE_CLONED` from then on, because copies
+   * would share that node.
    *
    * Call it before a snapshot, and `resume()` after each restore. A second call does nothing.
    *
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told. The lease is parked nevertheless, and the node is free when
-   * its window has passed.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told. The lease is parked
+   * nevertheless, and the node is free when its window has passed.
    */
   park(): Promise<void> {
     return this.#renewal.park()
   }
 
   /**
-   * Acquires another node, after `park()`, or in a copy of the machine that was not parked before. Generators of all threads go on with
-   * it. If it throws, the lease stays parked; call it again.
+   * Acquires another node, after `park()`, or in a copy of the machine that was not parked before. Generators
+   * of all threads go on with it. If it throws, the lease stays parked; call it again.
    *
-   * @throws GraupelError as `acquireLease`; `ERR_CLOSED` if the lease was released, `ERR_LEASE_EXPIRED` if it has ended.
+   * @throws GraupelError as `acquireLease`; `ERR_CLOSED` if the lease was released, `ERR_LEASE_EXPIRED` if it
+   * has ended.
    */
   resume(): Promise<void> {
     return this.#renewal.resume()

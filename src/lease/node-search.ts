@@ -25,7 +25,9 @@ export interface Exhausted {
   readonly freeAtMs: number | undefined
 }
 
-/** The most shards that one attempt lists, so that a fleet of a hundred thousand never lists all of itself. */
+/**
+ * The most shards that one attempt lists, so that a fleet of a hundred thousand never lists all of itself.
+ */
 const maxShards = 8
 
 /** Finds a free node: a node that was released, has expired, or was never used. */
@@ -45,7 +47,8 @@ export class NodeSearch {
   }
 
   /**
-   * Finds a node of the best kind, at random, so that processes that start together seldom choose the same node.
+   * Finds a node of the best kind, at random, so that processes that start together seldom choose the same
+   * node.
    *
    * @param token - The token of the lease. A node that the lease had before is free to it.
    * @throws as `ServerLife.prove`
@@ -54,7 +57,8 @@ export class NodeSearch {
     const { nodes } = this.#group
     const visited = new Set<number>()
     const held: LeaseRecord[] = []
-    // The first shard depends on the owner's name, so that a process finds the node that it had. Other shards are drawn at random.
+    // The first shard depends on the owner's name, so that a process finds the node that it had. Other shards
+    // are drawn at random.
     let index = hash(new TextEncoder().encode(this.#rules.owner)) % nodes.count
     for (let i = 0; i < maxShards; i++) {
       const shard = this.#group.shardOf(nodes.at(index))
@@ -84,7 +88,10 @@ export class NodeSearch {
     }
   }
 
-  /** The kind of a node, best first: 0 was this owner's, 1 is free, 2 was never used; `undefined` if the node is held. */
+  /**
+   * The kind of a node, best first: 0 was this owner's, 1 is free, 2 was never used; `undefined` if the node
+   * is held.
+   */
   #kindOf(record: LeaseRecord | undefined, token: string, nowMs: number): 0 | 1 | 2 | undefined {
     if (record === undefined) return 2
     if (record.token === token) return 0

@@ -22,22 +22,31 @@ import { maxForgottenMs } from './server-life.js'
  * await lease.release()
  */
 export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
-  /** The store that has the leases: the result of a function of `graupel/stores/…`, or a store of your own. */
+  /**
+   * The store that has the leases: the result of a function of `graupel/stores/…`, or a store of your own.
+   */
   store: Store
   /** The fields of an id and their widths. @default layouts.twitter */
   layout?: Layout<F>
-  /** The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the layout's */
+  /**
+   * The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the
+   * layout's
+   */
   epoch?: number | Date
-  /** A name for ids that have to be distinct. Leases in different namespaces may have the same node. 1 to 255 characters. @default 'default' */
+  /**
+   * A name for ids that have to be distinct. Leases in different namespaces may have the same node. 1 to 255
+   * characters. @default 'default'
+   */
   namespace?: string
   /** Node fields that are fixed, such as `{ datacenter: 3 }`, or one node as a number. @default any node */
   node?: number | { readonly [K in NodeFieldOf<F>]?: number }
   /** The first and the last node that may be leased. Other nodes may be given by hand. @default all nodes */
   nodes?: readonly [first: number, last: number]
   /**
-   * The time by which ids may be ahead of the store's clock at its last acknowledgement: milliseconds, 100 to 3 600 000, at least three
-   * ticks of the layout; at most 10 000 on a store that is not durable. The lease is renewed after a third of the window. A process that
-   * ends without `release()` keeps its node for a window and `maxClockSkewMs` at most.
+   * The time by which ids may be ahead of the store's clock at its last acknowledgement: milliseconds, 100 to
+   * 3 600 000, at least three ticks of the layout; at most 10 000 on a store that is not durable. The lease
+   * is renewed after a third of the window. A process that ends without `release()` keeps its node for a
+   * window and `maxClockSkewMs` at most.
    *
    * @default 6000
    */
@@ -45,21 +54,28 @@ export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
   /** Time limit of the wait for a free node: milliseconds, from 0 up. @default 30 000 */
   acquireTimeoutMs?: number
   /**
-   * Time limit of one call of the store: milliseconds, 1 to 600 000. A call may have to open a connection, which can take half a second on a
-   * busy machine.
+   * Time limit of one call of the store: milliseconds, 1 to 600 000. A call may have to open a connection,
+   * which can take half a second on a busy machine.
    *
    * @default 2000
    */
   callTimeoutMs?: number
-  /** The largest difference between the clock of this host and the store's: milliseconds, 0 to 3 600 000. @default 1000 */
+  /**
+   * The largest difference between the clock of this host and the store's: milliseconds, 0 to 3
+   * 600 000. @default 1000
+   */
   maxClockSkewMs?: number
   /**
-   * The name of the holder, for people. A process prefers a node that the same owner has had. 1 to 255 characters.
+   * The name of the holder, for people. A process prefers a node that the same owner has had. 1 to 255
+   * characters.
    *
    * @default host name and process id
    */
   owner?: string
-  /** Cancels the acquisition, which then rejects with the signal's reason. It does not end a lease that was acquired. */
+  /**
+   * Cancels the acquisition, which then rejects with the signal's reason. It does not end a lease that was
+   * acquired.
+   */
   signal?: AbortSignal
 }
 

@@ -14,15 +14,16 @@ export interface Holding {
 }
 
 /**
- * Conflicts in a row after which an acquisition waits as if the node were held. A list may be older than the records, and without a wait
- * the lease would call the store all the time.
+ * Conflicts in a row after which an acquisition waits as if the node were held. A list may be older than the
+ * records, and without a wait the lease would call the store all the time.
  */
 const maxConflicts = 8
 
 /**
- * Acquires, renews and releases nodes. Each holder has ticks of a node that no other holder has: its floor is at or above every ceiling
- * that was granted before, and it uses no tick from its ceiling on until the store has acknowledged a higher ceiling. Clocks decide which
- * holder is disturbed and which process waits, but never whether ids are distinct (docs/leases.md).
+ * Acquires, renews and releases nodes. Each holder has ticks of a node that no other holder has: its floor is
+ * at or above every ceiling that was granted before, and it uses no tick from its ceiling on until the store
+ * has acknowledged a higher ceiling. Clocks decide which holder is disturbed and which process waits, but
+ * never whether ids are distinct (docs/leases.md).
  */
 export class LeaseProtocol {
   readonly #calls: StoreCalls
@@ -52,8 +53,8 @@ export class LeaseProtocol {
    *
    * @param token - The token of the lease. A node that the lease had before is free to it.
    * @returns The node, or the reason why there is no node.
-   * @throws GraupelError `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STATE_MISMATCH`,
-   * `ERR_STATE_CORRUPT`; the reason of the signal.
+   * @throws GraupelError `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`,
+   * `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; the reason of the signal.
    */
   async acquire(token: string, signal?: AbortSignal): Promise<Holding | Exhausted> {
     this.#unknown.clear()
@@ -86,7 +87,8 @@ export class LeaseProtocol {
   /**
    * Sets the ceiling a window ahead.
    *
-   * @returns `lapsed` if the ceiling has passed, because another process may have had the node since; `lost` if another process has it.
+   * @returns `lapsed` if the ceiling has passed, because another process may have had the node since; `lost`
+   * if another process has it.
    * @throws as `acquire`, without `ERR_CLOCK_SKEW`, because the ceiling depends on the store's clock alone
    */
   async renew(holding: Holding, signal?: AbortSignal): Promise<Holding | 'lapsed' | 'lost'> {
@@ -100,8 +102,8 @@ export class LeaseProtocol {
     if (written === undefined) return 'lost'
     const landed = 'record' in written ? written : written.other
     if (!this.#rules.durable) {
-      // If the write took until the ceiling, another process may have had the node, and the server may have forgotten that process.
-      // So the write counts only if the ceiling has not passed.
+      // If the write took until the ceiling, another process may have had the node, and the server may have
+      // forgotten that process. So the write counts only if the ceiling has not passed.
       this.#unknown.add(landed.record.attempt)
       if ((await this.#storeClock.nowMs(key, signal)) >= endMs) return 'lapsed'
     }
@@ -125,7 +127,8 @@ export class LeaseProtocol {
   /**
    * Writes the record of the present node.
    *
-   * @returns The new record; `other` if an earlier write of this holder has landed instead; `undefined` if another process has written.
+   * @returns The new record; `other` if an earlier write of this holder has landed instead; `undefined` if
+   * another process has written.
    */
   async #write(
     holding: Holding,
@@ -142,7 +145,8 @@ export class LeaseProtocol {
       return { node, version: written.version, record }
     }
     const found = written.found && readLease(written.found, this.#group)
-    // Compares the attempt and not the token: a clone of this machine has the same token, but never the same attempt.
+    // Compares the attempt and not the token: a clone of this machine has the same token, but never the same
+    // attempt.
     if (found === undefined || !this.#unknown.has(found.attempt)) return undefined
     return { other: { node, version: (written.found as StoreEntry).version, record: found } }
   }
@@ -158,7 +162,8 @@ export class LeaseProtocol {
     signal: AbortSignal | undefined,
   ): Promise<Holding | Exhausted> {
     const { owner, windowMs } = this.#rules
-    // Above every ceiling that was granted, and above every ceiling that may have been forgotten. A new node begins now.
+    // Above every ceiling that was granted, and above every ceiling that may have been forgotten. A new node
+    // begins now.
     const granted = record?.ceiling ?? this.#group.tickAt(proof.nowMs)
     const floor = Math.max(granted, this.#group.tickAt(proof.forgottenMs))
     const ceiling = Math.max(floor, this.#group.tickAt(proof.nowMs + windowMs))

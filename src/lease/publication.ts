@@ -16,7 +16,10 @@ import type { Field } from '../layout/index.js'
 import { tokenAt } from '../stores/record.js'
 import type { ResolvedLeaseOptions } from './options.js'
 
-/** Publishes the state of a lease: to the threads of the process by shared memory, and to the program by events. */
+/**
+ * Publishes the state of a lease: to the threads of the process by shared memory, and to the program by
+ * events.
+ */
 export class Publication<F extends readonly Field[] = readonly Field[]> {
   readonly handle: LeaseHandle<F>
   readonly #options: ResolvedLeaseOptions<F>

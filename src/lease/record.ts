@@ -25,8 +25,8 @@ export interface LeaseRecord {
 }
 
 /**
- * The record of a group: how to read its nodes' records. If the store may forget, each shard has a copy of it, with the life of the server
- * that was seen, and the time since when.
+ * The record of a group: how to read its nodes' records. If the store may forget, each shard has a copy of
+ * it, with the life of the server that was seen, and the time since when.
  */
 export interface GroupRecord {
   /** How many nodes its layout has. */
@@ -35,7 +35,10 @@ export interface GroupRecord {
   readonly tickMs: number
   /** Empty in the record of the group. */
   readonly incarnation: string
-  /** The store's time at which this life was first seen, in milliseconds since 1970; 0 until it is known, and in the record of the group. */
+  /**
+   * The store's time at which this life was first seen, in milliseconds since 1970; 0 until it is known, and
+   * in the record of the group.
+   */
   readonly sinceMs: number
   readonly attempt: string
 }

@@ -15,8 +15,9 @@ const retryMs = 500
 const retriedCodes: unknown[] = ['ERR_STORE_UNAVAILABLE', 'ERR_STORE_INVALID', 'ERR_STORE_UNSAFE', 'ERR_CLOCK_SKEW']
 
 /**
- * Keeps a node leased: acquires a node, and renews the lease by a timer that does not keep the process alive. If the lease has lapsed or was
- * lost, acquires a node anew. The lease is over when it was released, or when no node could be acquired.
+ * Keeps a node leased: acquires a node, and renews the lease by a timer that does not keep the process alive.
+ * If the lease has lapsed or was lost, acquires a node anew. The lease is over when it was released, or when
+ * no node could be acquired.
  */
 export class Renewal {
   readonly #options: ResolvedLeaseOptions
@@ -87,7 +88,10 @@ export class Renewal {
     this.#publication.publish('parked')
   }
 
-  /** Acquires a node again after `park`, or at once if the machine was copied. @throws as {@link Acquisition.acquire} */
+  /**
+   * Acquires a node again after `park`, or at once if the machine was copied. @throws as {@link
+   * Acquisition.acquire}
+   */
   async resume(): Promise<void> {
     if (this.#publication.view.status !== 'held') throw endedError(this.#publication.view)
     this.#isParked = true
@@ -167,11 +171,15 @@ export class Renewal {
     this.#moveTo(await this.#acquisition.acquire(this.#over.signal))
   }
 
-  /** Lets the generators go on with a node that was just acquired. @param place - The place of its record, for the event. */
+  /**
+   * Lets the generators go on with a node that was just acquired. @param place - The place of its record, for
+   * the event.
+   */
   #moveTo(holding: Holding, place?: string): void {
     const { node, record } = holding
     const isFirst = !this.#publication.hasNode
-    // The floor is above all ids that any thread has made on the node before, so the ids of each caller ascend.
+    // The floor is above all ids that any thread has made on the node before, so the ids of each caller
+    // ascend.
     const floor = isFirst ? record.floor : Math.max(record.floor, this.#parkedTick ?? this.#publication.seal())
     this.#parkedTick = undefined
     const generation = this.#publication.view.generation + 1
@@ -206,7 +214,8 @@ export class Renewal {
     const nextTick = this.#publication.seal()
     this.#publication.change({ status: 'released' })
     this.#over.abort(endedError(this.#publication.view))
-    // The renewal ends at once, because its signal is aborted. It leaves in `#holding` what the store has acknowledged.
+    // The renewal ends at once, because its signal is aborted. It leaves in `#holding` what the store has
+    // acknowledged.
     await this.#renewing
     await this.#acquisition.abandon()
     // Asked after sealing: if the machine was not copied before, all copies are sealed.

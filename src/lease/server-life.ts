@@ -5,7 +5,9 @@ import type { Group } from './group.js'
 import type { LeaseRules } from './options.js'
 import { type GroupRecord, readGroup, writeRecord } from './record.js'
 
-/** The part of the platform that the protocol uses. A simulation injects its own, which runs in virtual time. */
+/**
+ * The part of the platform that the protocol uses. A simulation injects its own, which runs in virtual time.
+ */
 export interface LeaseClock extends Pick<Clock, 'wallMs' | 'monotonicMs' | 'random'> {
   /** A text that no other call returns. */
   newToken(): string
@@ -13,7 +15,9 @@ export interface LeaseClock extends Pick<Clock, 'wallMs' | 'monotonicMs' | 'rand
   onWait?(untilMs: number): void
 }
 
-/** The clock of a store; if the store has no clock, the local clock. Checks how far the two clocks are apart. */
+/**
+ * The clock of a store; if the store has no clock, the local clock. Checks how far the two clocks are apart.
+ */
 export class StoreClock {
   readonly #calls: StoreCalls
   readonly #rules: LeaseRules
@@ -30,7 +34,10 @@ export class StoreClock {
     return (await this.#calls.nowMs(signal, key)) ?? this.#clock.wallMs()
   }
 
-  /** Reads the clock, and checks that the local clock agrees. @throws as `nowMs`; GraupelError `ERR_CLOCK_SKEW` */
+  /**
+   * Reads the clock, and checks that the local clock agrees. @throws as `nowMs`; GraupelError
+   * `ERR_CLOCK_SKEW`
+   */
   async checkedMs(key: string, signal: AbortSignal | undefined): Promise<number> {
     const { maxClockSkewMs } = this.#rules
     const beforeMs = this.#clock.monotonicMs()
@@ -49,8 +56,8 @@ export class StoreClock {
 }
 
 /**
- * The longest window on a store that may forget. A ceiling that the store has forgotten is at most this far ahead of its clock, so after
- * this time in one life of the server, no forgotten lease still holds.
+ * The longest window on a store that may forget. A ceiling that the store has forgotten is at most this far
+ * ahead of its clock, so after this time in one life of the server, no forgotten lease still holds.
  */
 export const maxForgottenMs = 10_000
 
@@ -68,8 +75,9 @@ export interface Proof {
 }
 
 /**
- * Decides whether a server is trusted. A server that may forget is trusted after its present life has lasted so long that no forgotten
- * lease holds. Each shard has a record with the time at which this life was first seen (docs/leases.md, "C. Stores that forget").
+ * Decides whether a server is trusted. A server that may forget is trusted after its present life has lasted
+ * so long that no forgotten lease holds. Each shard has a record with the time at which this life was first
+ * seen (docs/leases.md, "C. Stores that forget").
  */
 export class ServerLife {
   readonly #calls: StoreCalls
@@ -87,7 +95,8 @@ export class ServerLife {
   }
 
   /**
-   * Writes the group's record if it is missing. It tells the command line how to read the records of the nodes.
+   * Writes the group's record if it is missing. It tells the command line how to read the records of the
+   * nodes.
    *
    * @throws as `prove`
    */
@@ -99,11 +108,11 @@ export class ServerLife {
   }
 
   /**
-   * If the store may forget, waits until the present life of the server that has a shard has lasted for long enough. Writes the record
-   * of this life if it is missing or has another life.
+   * If the store may forget, waits until the present life of the server that has a shard has lasted for long
+   * enough. Writes the record of this life if it is missing or has another life.
    *
-   * @throws GraupelError `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STATE_MISMATCH`,
-   * `ERR_STATE_CORRUPT`; the reason of the signal.
+   * @throws GraupelError `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`,
+   * `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; the reason of the signal.
    */
   async prove(shard: number, signal: AbortSignal | undefined): Promise<Proof> {
     const key = this.#group.lifeKeyOf(shard)
@@ -111,7 +120,8 @@ export class ServerLife {
     for (;;) {
       const entry = await this.#calls.read(key, signal)
       const seen = entry && readGroup(entry, this.#group.ids)
-      // Read before the time. Otherwise the time could be that of an earlier server, from before the present life began.
+      // Read before the time. Otherwise the time could be that of an earlier server, from before the present
+      // life began.
       const incarnation = await this.#calls.incarnation(signal, key)
       const nowMs = await this.#storeClock.checkedMs(key, signal)
       if (entry === undefined || seen?.incarnation !== incarnation) {
@@ -119,8 +129,8 @@ export class ServerLife {
         continue
       }
       if (seen.sinceMs === notSaid) {
-        // This write replaces a record that existed before the time was read. If the first write had the time, and were under way for
-        // long, its time could be from before the server was emptied.
+        // This write replaces a record that existed before the time was read. If the first write had the
+        // time, and were under way for long, its time could be from before the server was emptied.
         await this.#write(key, incarnation, Math.ceil(nowMs), entry.version, signal)
         continue
       }
@@ -145,7 +155,10 @@ export class ServerLife {
     await this.#calls.write(key, writeRecord(this.#group.ids, record), expected, untilMs, signal)
   }
 
-  /** Whether no failover has come between the proof and a later write. Reads the record of the life first, and then the life. */
+  /**
+   * Whether no failover has come between the proof and a later write. Reads the record of the life first, and
+   * then the life.
+   */
   async isProven({ life }: Proof, signal: AbortSignal | undefined): Promise<boolean> {
     if (life === undefined) return true
     const entry = await this.#calls.read(life.key, signal)

@@ -78,8 +78,8 @@ export function isEqual(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 /**
- * Returns 64 bits by which the blocks that one key encrypts for different uses or layouts differ: FNV-1a of both as JSON. They need not
- * be secret, because they are encrypted. The layout's name does not count.
+ * Returns 64 bits by which the blocks that one key encrypts for different uses or layouts differ: FNV-1a of
+ * both as JSON. They need not be secret, because they are encrypted. The layout's name does not count.
  *
  * @param use - The prefix of a kind, or a text that is no prefix.
  */

@@ -18,13 +18,14 @@ export type MaskBits = 64 | 63 | 53
  */
 export interface MaskOptions {
   /**
-   * Keys by their names. The first one hides, and all reveal texts. A key is a Uint8Array of 16, 24 or 32 random bytes, and is copied.
-   * A name is a letter and up to 15 more letters or digits, or `''` for the key of texts without a name.
+   * Keys by their names. The first one hides, and all reveal texts. A key is a Uint8Array of 16, 24 or 32
+   * random bytes, and is copied. A name is a letter and up to 15 more letters or digits, or `''` for the key
+   * of texts without a name.
    */
   keys: Readonly<Record<string, Uint8Array>>
   /**
-   * The width of ids and of hidden ids: 0 to 2^bits - 1. With 64, every id of every layout is hidden. With 63, hidden ids fit a signed
-   * number of 64 bits, and with 53 a JavaScript number.
+   * The width of ids and of hidden ids: 0 to 2^bits - 1. With 64, every id of every layout is hidden. With
+   * 63, hidden ids fit a signed number of 64 bits, and with 53 a JavaScript number.
    *
    * @default 64
    */
@@ -55,7 +56,9 @@ export interface Mask {
    * @throws TypeError, RangeError `ERR_ID_INVALID`
    */
   hide(id: bigint | string): bigint
-  /** Returns the id that `hide` was given, by the first key. @throws TypeError, RangeError `ERR_ID_INVALID` */
+  /**
+   * Returns the id that `hide` was given, by the first key. @throws TypeError, RangeError `ERR_ID_INVALID`
+   */
   reveal(hidden: bigint | string): bigint
   /**
    * Hides a JavaScript number as `hide` does, if the mask has 53 bits.
@@ -66,7 +69,8 @@ export interface Mask {
   /** Returns the number that `hideNumber` was given. @throws as `hideNumber` does */
   revealNumber(hidden: number): number
   /**
-   * Hides an id as text of constant length: the name of the first key, and the hidden id with its leading zeros.
+   * Hides an id as text of constant length: the name of the first key, and the hidden id with its leading
+   * zeros.
    *
    * @throws as `hide` does
    */
@@ -74,8 +78,8 @@ export interface Mask {
   /**
    * Returns the id that `hideString` was given, by the key whose name begins the text.
    *
-   * @throws TypeError, RangeError `ERR_ID_INVALID` for a text that no mask of this width and encoding writes; RangeError
-   * `ERR_KEY_INVALID` for the name of a key that is not among `keys`.
+   * @throws TypeError, RangeError `ERR_ID_INVALID` for a text that no mask of this width and encoding writes;
+   * RangeError `ERR_KEY_INVALID` for the name of a key that is not among `keys`.
    */
   revealString(text: string): bigint
 }
@@ -83,13 +87,16 @@ export interface Mask {
 const optionNames: readonly string[] = ['keys', 'bits', 'encoding'] satisfies (keyof MaskOptions)[]
 
 /**
- * Makes a mask, which hides ids behind other numbers: a keyed permutation of all numbers of a width, FF1 of NIST SP 800-38G. A hidden id
- * tells neither time nor count, and is revealed without a table. It proves nothing: `reveal` makes an id of every number of its range.
+ * Makes a mask, which hides ids behind other numbers: a keyed permutation of all numbers of a width, FF1 of
+ * NIST SP 800-38G. A hidden id tells neither time nor count, and is revealed without a table. It proves
+ * nothing: `reveal` makes an id of every number of its range.
  *
- * On Node, a call takes some 150 times as long as `Date.now()`. Browsers and edge runtimes need the package `@noble/ciphers`.
+ * On Node, a call takes some 150 times as long as `Date.now()`. Browsers and edge runtimes need the package
+ * `@noble/ciphers`.
  *
  * @param key - 16, 24 or 32 random bytes; or the options, with several keys.
- * @throws TypeError, RangeError `ERR_KEY_INVALID`, `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`, `ERR_ENCODING_UNKNOWN`.
+ * @throws TypeError, RangeError `ERR_KEY_INVALID`, `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`,
+ * `ERR_ENCODING_UNKNOWN`.
  * @example
  * const mask = createMask(Uint8Array.from({ length: 32 }, (_, i) => i)) // a random key in your service
  * mask.hideString(175928847299117063n) // 'DlH5gwFBYu6'
@@ -193,7 +200,10 @@ function checkEncoding(encoding: unknown): asserts encoding is TextEncoding {
   )
 }
 
-/** The encodings of ids, with as many digits as the greatest number of the width has; decimal has leading zeros here, too. */
+/**
+ * The encodings of ids, with as many digits as the greatest number of the width has; decimal has leading
+ * zeros here, too.
+ */
 function digitWriter(bits: number, encoding: TextEncoding): DigitWriter {
   const greatest = 2n ** BigInt(bits) - 1n
   const zeros = encodeId(0n, encoding)
@@ -210,7 +220,8 @@ function digitWriter(bits: number, encoding: TextEncoding): DigitWriter {
     if (value > greatest) {
       throw rangeError('ERR_ID_INVALID', `the digits ${show(digits)} stand for ${value}; this mask has ${bits} bits`)
     }
-    // Encodings that people type are read in both cases. Here one id has one text, so that texts can be compared.
+    // Encodings that people type are read in both cases. Here one id has one text, so that texts can be
+    // compared.
     const written = write(value)
     if (written !== digits) {
       throw rangeError('ERR_ID_INVALID', `the digits ${show(digits)} are not as a mask writes them: ${show(written)}`)

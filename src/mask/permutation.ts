@@ -15,8 +15,8 @@ export interface Permutation {
 }
 
 /**
- * The digits of each width. Half of them have at most 36 bits, so a half is a JavaScript number. SP 800-38G asks for 100 numbers at least,
- * the draft of its revision 1 for 10^6. Radixes end at 2^16 there.
+ * The digits of each width. Half of them have at most 36 bits, so a half is a JavaScript number. SP 800-38G
+ * asks for 100 numbers at least, the draft of its revision 1 for 10^6. Radixes end at 2^16 there.
  *
  * 64 is 8 times 8, and 63 is 7 times 9. 53 is prime: 9742 is the least radix whose
  * fourth power reaches 2^53. It exceeds it by six millionths, and what falls there goes through FF1 again.
@@ -30,10 +30,11 @@ export const digitsOf = {
 const rounds = 10
 
 /**
- * FF1 of NIST SP 800-38G with an empty tweak, on numbers: the most significant digit is the first. Half of the digits have at most 37 bits.
+ * FF1 of NIST SP 800-38G with an empty tweak, on numbers: the most significant digit is the first. Half of
+ * the digits have at most 37 bits.
  *
- * All widths can use one key, because radix and length are in the first block of each round. That block is the same in all rounds, so it is
- * encrypted once, and a round is one block of AES.
+ * All widths can use one key, because radix and length are in the first block of each round. That block is
+ * the same in all rounds, so it is encrypted once, and a round is one block of AES.
  */
 export function permutationOf(key: Uint8Array, { radix, length, size }: Digits): Permutation {
   const { encrypt } = blockCipher(key)
@@ -92,7 +93,10 @@ export function permutationOf(key: Uint8Array, { radix, length, size }: Digits):
     return BigInt(a) * BigInt(rightSize) + BigInt(b)
   }
 
-  /** Cycle walking: a permutation of radix^length, repeated until it comes back to the numbers below `size`, permutes those. */
+  /**
+   * Cycle walking: a permutation of radix^length, repeated until it comes back to the numbers below `size`,
+   * permutes those.
+   */
   function walk(once: (value: bigint) => bigint, value: bigint): bigint {
     let result = once(value)
     while (result >= size) result = once(result)

@@ -1,7 +1,10 @@
 import { allowedAddon } from '../engine/choose.js'
 import { type Binding, uuidAt } from '../engine/native/core.js'
 
-/** `null` if it is not available, and `undefined` until it is needed: to ask each time would take longer than to write the numbers. */
+/**
+ * `null` if it is not available, and `undefined` until it is needed: to ask each time would take longer than
+ * to write the numbers.
+ */
 let addon: Binding | null | undefined
 
 /** Returns the addon, which writes numbers without a generator; `undefined` if it is not available. */
@@ -12,7 +15,10 @@ export function findAddon(): Binding | undefined {
 
 /** The functions of the addon that write UUIDs. They return `undefined` if Node-API fails. */
 export interface NativeUuids {
-  /** Writes as text the 128 bits of a UUID, the most significant first. It takes 30 ns, and `uuidText` of `codec/uuid.ts` 45 to 54. */
+  /**
+   * Writes as text the 128 bits of a UUID, the most significant first. It takes 30 ns, and `uuidText` of
+   * `codec/uuid.ts` 45 to 54.
+   */
   text(a: number, b: number, c: number, d: number): string | undefined
   readonly writeMany: Binding['writeUuids']
 }

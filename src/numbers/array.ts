@@ -4,7 +4,9 @@ import type { IdArray } from '../engine/engine.js'
 
 const maxElements = 0xffff_ffff
 
-/** An array of this many bigints takes 512 MiB, 32 bytes for each. A much larger array would end the process. */
+/**
+ * An array of this many bigints takes 512 MiB, 32 bytes for each. A much larger array would end the process.
+ */
 const maxTaken = 0x100_0000
 
 /** Checks the argument of `take()`. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
@@ -25,13 +27,17 @@ export function lengthOf(array: IdArray): number {
   return lengthGetter.call(array)
 }
 
-/** Copies numbers into an array. Does not call the array's own `set`: a subclass could override it, and keep the memory. */
+/**
+ * Copies numbers into an array. Does not call the array's own `set`: a subclass could override it, and keep
+ * the memory.
+ */
 export function copyIds(array: IdArray, ids: BigUint64Array, at: number): void {
   setElements.call(array, ids, at)
 }
 
 /**
- * Checks that an array has 64-bit integers, over memory that stays in its place and belongs to this thread alone.
+ * Checks that an array has 64-bit integers, over memory that stays in its place and belongs to this thread
+ * alone.
  *
  * @throws TypeError, RangeError `ERR_ARRAY_INVALID`
  */
@@ -74,7 +80,10 @@ export function checkBytes(array: unknown, at?: number): number {
   )
 }
 
-/** Checks that an array is over memory that stays in its place and belongs to this thread alone. Returns its length. */
+/**
+ * Checks that an array is over memory that stays in its place and belongs to this thread alone. Returns its
+ * length.
+ */
 function checkMemory(array: IdArray | Uint8Array): number {
   const buffer = bufferGetter.call(array)
   const length = lengthGetter.call(array)
@@ -120,7 +129,10 @@ function isDetached(buffer: ArrayBufferLike): boolean {
   }
 }
 
-/** Returns true for shared buffers of all realms. A getter that throws would do, but costs more than filling some thousand elements. */
+/**
+ * Returns true for shared buffers of all realms. A getter that throws would do, but costs more than filling
+ * some thousand elements.
+ */
 function isShared(buffer: ArrayBufferLike): boolean {
   // The usual case first, because this test is ten times as fast.
   if (Object.getPrototypeOf(buffer) === ArrayBuffer.prototype) return false

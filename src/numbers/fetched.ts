@@ -3,10 +3,14 @@ import type { MoreNumbers, Round, Task } from './source.js'
 
 /** The source of fetched numbers: a {@link Prefetcher}, or another thread that has one. */
 export interface Supply {
-  /** Requests the next batch, unless a request is under way or there is no room. @param wanted - How many numbers a call waits for. */
+  /**
+   * Requests the next batch, unless a request is under way or there is no room. @param wanted - How many
+   * numbers a call waits for.
+   */
   ask(wanted?: number): void
   /**
-   * Settles when numbers were added, or with the failure of an attempt to fetch some. Keeps the process alive.
+   * Settles when numbers were added, or with the failure of an attempt to fetch some. Keeps the process
+   * alive.
    *
    * @throws Error of the source; GraupelError `ERR_CLOSED`
    */
@@ -20,7 +24,10 @@ export interface Supply {
 
 /** Fetched numbers, of which some are made ready. */
 export interface Fetched {
-  /** Makes numbers ready if none are. Returns whether any are ready, and whether it is time to request the next batch. */
+  /**
+   * Makes numbers ready if none are. Returns whether any are ready, and whether it is time to request the
+   * next batch.
+   */
   refill(): 'none' | 'some' | 'late'
 }
 

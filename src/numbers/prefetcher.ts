@@ -2,7 +2,10 @@ import { closedError, type GraupelError } from '../core/errors.js'
 import { type Clock, endWithin, maxTimerMs } from '../core/timing.js'
 import type { Supply } from './fetched.js'
 
-/** Milliseconds before a failed fetch is tried again. They double each time; up to half is subtracted at random. */
+/**
+ * Milliseconds before a failed fetch is tried again. They double each time; up to half is subtracted at
+ * random.
+ */
 const firstPauseMs = 50
 const maxPauseMs = 1000
 
@@ -34,11 +37,16 @@ export interface PrefetcherOptions<B> {
   readonly rule: StepRule
   /** Fetches one batch. @param wanted - How many numbers a call waits for; 0 if none waits. */
   fetch(wanted: number, signal: AbortSignal): Promise<B>
-  /** Adds a batch to the stock. @param perMs - Numbers that were lately used per millisecond; 0 if unknown. */
+  /**
+   * Adds a batch to the stock. @param perMs - Numbers that were lately used per millisecond; 0 if unknown.
+   */
   add(batch: B, perMs: number): void
   /** Called with a batch that came after `close()`. */
   drop?(batch: B): void
-  /** Whether a failed fetch is repeated until it succeeds. Otherwise the next call that asks for numbers repeats it. */
+  /**
+   * Whether a failed fetch is repeated until it succeeds. Otherwise the next call that asks for numbers
+   * repeats it.
+   */
   readonly isRepeated: boolean
   /** How long a call waits. @default as long as it takes */
   readonly maxWaitMs?: number
@@ -131,7 +139,10 @@ export class Prefetcher<B> implements Supply {
     onNews?.(failure)
   }
 
-  /** Sets the next batch size by how fast numbers were used since the last batch came. Returns the numbers used per millisecond. */
+  /**
+   * Sets the next batch size by how fast numbers were used since the last batch came. Returns the numbers
+   * used per millisecond.
+   */
   #adapt(): number {
     const { stock, clock, rule } = this.#options
     // At least a microsecond: a clock may show the same time twice.
@@ -161,7 +172,8 @@ function isFinal(error: Error | undefined): error is Error {
 }
 
 /**
- * Computes the next batch size by Leaf's rule: doubled if a batch lasts less than `batchMs`, halved if it lasts twice as long.
+ * Computes the next batch size by Leaf's rule: doubled if a batch lasts less than `batchMs`, halved if it
+ * lasts twice as long.
  *
  * @param step - The present batch size.
  * @param lastedMs - How long a batch of this size lasts.

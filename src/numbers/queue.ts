@@ -25,7 +25,10 @@ export class Queue {
   readonly #isEager: boolean
   readonly #clock: QueueClock
   #entries: (Entry | undefined)[] = []
-  /** Index of the first entry that is not done. Removing each entry from the front would move all others each time. */
+  /**
+   * Index of the first entry that is not done. Removing each entry from the front would move all others each
+   * time.
+   */
   #first = 0
   #isPumping = false
   /** Whether it waits for a promise. */
@@ -34,8 +37,8 @@ export class Queue {
   #cancel: (() => void) | undefined
 
   /**
-   * @param isEager - Begins with the first call in the turn in which it is made. Otherwise it begins in the next turn of the event
-   * loop, so that a call which fills a large array returns first.
+   * @param isEager - Begins with the first call in the turn in which it is made. Otherwise it begins in the
+   * next turn of the event loop, so that a call which fills a large array returns first.
    */
   constructor(more: MoreNumbers, isEager: boolean, clock: QueueClock = platform) {
     this.#more = more
@@ -69,7 +72,10 @@ export class Queue {
     this.#cancel = this.#clock.later(this.#pump, ms)
   }
 
-  /** Tries again when a promise resolves. If it rejects, all waiting calls fail: otherwise the last of a hundred calls would wait for a hundred failures. */
+  /**
+   * Tries again when a promise resolves. If it rejects, all waiting calls fail: otherwise the last of a
+   * hundred calls would wait for a hundred failures.
+   */
   #after(news: Promise<void>): void {
     this.#isWaiting = true
     news.then(this.#pump, (failure) => {

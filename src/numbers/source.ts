@@ -1,6 +1,9 @@
 import type { IdArray } from '../engine/engine.js'
 
-/** Numbers that can be handed out at once. The core of an engine is such an object, and so is a batch that was fetched. */
+/**
+ * Numbers that can be handed out at once. The core of an engine is such an object, and so is a batch that was
+ * fetched.
+ */
 export interface ReadyNumbers {
   /** Takes the next number. Returns 0, or another number if none is ready. */
   step(): number
@@ -9,7 +12,10 @@ export interface ReadyNumbers {
   /** The upper and the lower 32 bits of `id`, without a sign. */
   readonly idHigh: number
   readonly idLow: number
-  /** Takes numbers, and writes them to `array[from]` up to, but not including, `array[to]`. Returns how many were ready. */
+  /**
+   * Takes numbers, and writes them to `array[from]` up to, but not including, `array[to]`. Returns how many
+   * were ready.
+   */
   fill(array: IdArray, from: number, to: number): number
   /** Puts the number of the last `step()` back. Needed if `nextNumber()` may meet a number above 2^53 - 1. */
   putBack?(): void
@@ -19,22 +25,32 @@ export interface ReadyNumbers {
 export interface Task {
   /** How many numbers are missing. */
   readonly missing: number
-  /** Takes the numbers that are ready. @param by - Takes them in another way than `step()` and `fill()` do. */
+  /**
+   * Takes the numbers that are ready. @param by - Takes them in another way than `step()` and `fill()` do.
+   */
   proceed(by?: Pick<ReadyNumbers, 'step' | 'fill'>): Progress
 }
 
 /** How far a task got: to its end, somewhat, or not at all. */
 export type Progress = 'done' | 'some' | 'none'
 
-/** The result of one try of a waiting task: the task is done, or is tried again at once, after some milliseconds, or when a promise settles. */
+/**
+ * The result of one try of a waiting task: the task is done, or is tried again at once, after some
+ * milliseconds, or when a promise settles.
+ */
 export type Round = 'done' | 'again' | number | Promise<void>
 
 /** Makes more numbers ready. */
 export interface MoreNumbers {
   /** Finishes a task without a turn of the event loop. @throws if that is impossible */
   finish(task: Task): void
-  /** Tries a task that may wait. @throws if the task fails; the promise rejects if all tasks that wait fail. */
+  /**
+   * Tries a task that may wait. @throws if the task fails; the promise rejects if all tasks that wait fail.
+   */
   round(task: Task): Round
-  /** Makes the error of one task from a rejection that all tasks have in common, because each gets its own `filled`. */
+  /**
+   * Makes the error of one task from a rejection that all tasks have in common, because each gets its own
+   * `filled`.
+   */
   errorOf?(failure: unknown): unknown
 }

@@ -2,13 +2,19 @@ import type { IdArray } from '../engine/engine.js'
 import { checkIdArray, isSigned, lengthOf, signError } from './array.js'
 import type { Progress, ReadyNumbers, Task } from './source.js'
 
-/** The numbers that a call that must not block takes in one go. They take far less time than the shortest tick. */
+/**
+ * The numbers that a call that must not block takes in one go. They take far less time than the shortest
+ * tick.
+ */
 const sliceLength = 16_384
 
 /** Takes one number. */
 export class OneTask implements Task {
   readonly missing = 1
-  /** The number. It is kept here because other calls overwrite the source's before the reader of the promise runs. */
+  /**
+   * The number. It is kept here because other calls overwrite the source's before the reader of the promise
+   * runs.
+   */
   id = 0n
   readonly #ready: ReadyNumbers
 
@@ -54,7 +60,8 @@ export class FillTask implements Task {
 
   proceed(by: Pick<ReadyNumbers, 'fill'> = this.#ready): Progress {
     if (this.missing === 0) return 'done'
-    // Again, because a clock or policy function, or other code that ran while this waited, may have transferred the array.
+    // Again, because a clock or policy function, or other code that ran while this waited, may have
+    // transferred the array.
     if (!this.#isFresh) checkIdArray(this.#array)
     this.#isFresh = false
     const to = this.#isSliced ? Math.min(this.#length, this.#filled + sliceLength) : this.#length

@@ -36,7 +36,8 @@ export function calendarEndMs(offsetMinutes: number): number {
 /**
  * The date and time of a moment as text.
  *
- * @param timeMs - Milliseconds since 1970, from {@link calendarStartMs} to {@link calendarEndMs}: four digits hold no other year.
+ * @param timeMs - Milliseconds since 1970, from {@link calendarStartMs} to {@link calendarEndMs}: four digits
+ * hold no other year.
  */
 export function unitTexts(timeMs: number, offsetMinutes: number): UnitTexts {
   if (pairs.length === 0) [pairs, triples] = [padded(2), padded(3)]
@@ -56,7 +57,8 @@ export function unitTexts(timeMs: number, offsetMinutes: number): UnitTexts {
 }
 
 /**
- * The first moment with that date and time, in milliseconds since 1970; undefined if there is none, as on the 31st of April.
+ * The first moment with that date and time, in milliseconds since 1970; undefined if there is none, as on the
+ * 31st of April.
  *
  * @param texts - Digits by unit, all four of the year. Units that are left out have their first value.
  */
@@ -92,8 +94,8 @@ const maxOffsetMinutes = 14 * 60
 const remedy = "pass 'UTC' or a fixed offset from -14:00 to +14:00, such as '+08:00'"
 
 /**
- * How many minutes a time zone is ahead of UTC. Only zones whose clocks never go back are allowed, because an hour that comes
- * twice gives one text to two moments.
+ * How many minutes a time zone is ahead of UTC. Only zones whose clocks never go back are allowed, because an
+ * hour that comes twice gives one text to two moments.
  *
  * @param timeZone - `'UTC'`, `'Z'`, or an offset such as `'+08:00'` or `'-03:30'`.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`

@@ -10,9 +10,11 @@ const maxWidth = 20
 const eachUnit = /yyyy|yy|MM|dd|HH|mm|ss|SSS/g
 
 /**
- * Reads a pattern: text with tokens in braces, such as `SO-{yyyyMMdd}-{count:6}`. `{{` and `}}` stand for a brace.
+ * Reads a pattern: text with tokens in braces, such as `SO-{yyyyMMdd}-{count:6}`. `{{` and `}}` stand for a
+ * brace.
  *
- * @param tokens - The names that may stand in braces. Those that are units of time take no width, and can be joined.
+ * @param tokens - The names that may stand in braces. Those that are units of time take no width, and can be
+ * joined.
  * @throws TypeError, RangeError `ERR_PATTERN_INVALID`
  */
 export function parsePattern(pattern: unknown, tokens: readonly string[]): Part[] {
@@ -92,7 +94,10 @@ function readBraces(pattern: string, content: string, tokens: readonly string[])
   return [{ token: name, width: Number(width) }]
 }
 
-/** Splits a name into units of time; returns the name itself if it has other parts. `(yyyy|yy)+` would take forever to refuse a long name. */
+/**
+ * Splits a name into units of time; returns the name itself if it has other parts. `(yyyy|yy)+` would take
+ * forever to refuse a long name.
+ */
 function joinedIn(name: string): string[] {
   const found = name.match(eachUnit) ?? []
   return found.join('') === name ? found : [name]

@@ -51,8 +51,9 @@ export function loadBinding(): NativeLoad {
 type Require = NodeJS.Require
 
 /**
- * Returns what `require(file)` returns. It uses the cache of `require`, so that all copies of this code in a thread have one binding, but
- * does not resolve the path: that takes three times as long as loading the binary.
+ * Returns what `require(file)` returns. It uses the cache of `require`, so that all copies of this code in a
+ * thread have one binding, but does not resolve the path: that takes three times as long as loading the
+ * binary.
  */
 function bindingIn(file: string, require: Require): Binding {
   const { Module } = process.getBuiltinModule('node:module')
@@ -68,8 +69,9 @@ function bindingIn(file: string, require: Require): Binding {
 }
 
 /**
- * The binary that node-gyp-build would find, if it has its usual name: looking there first leaves out loading node-gyp-build, which
- * takes longer than loading the binary. None where a variable leads node-gyp-build to another place.
+ * The binary that node-gyp-build would find, if it has its usual name: looking there first leaves out loading
+ * node-gyp-build, which takes longer than loading the binary. None where a variable leads node-gyp-build to
+ * another place.
  */
 function usualFile(folder: string, isMusl: boolean): string[] {
   const { env, platform, arch } = process
@@ -82,9 +84,10 @@ function usualFile(folder: string, isMusl: boolean): string[] {
 }
 
 /**
- * The choice of node-gyp-build, and then all that is shipped for this platform. node-gyp-build takes each Linux that is not Alpine for
- * one with glibc, and it takes a binary in build/Release even if that was made for another system, as in a folder that was copied into
- * a container. Then one of the binaries that are shipped fits.
+ * The choice of node-gyp-build, and then all that is shipped for this platform. node-gyp-build takes each
+ * Linux that is not Alpine for one with glibc, and it takes a binary in build/Release even if that was made
+ * for another system, as in a folder that was copied into a container. Then one of the binaries that are
+ * shipped fits.
  */
 function candidates(folder: string, require: Require): { files: string[]; failed?: Failed } {
   const { join } = process.getBuiltinModule('node:path')
@@ -136,8 +139,9 @@ function permissionFor({ code, message }: Error & { code?: string }): string | u
 }
 
 /**
- * Returns the folder of this package: the folder above this file, which is dist/core.js. If a bundler has put the code elsewhere, or it
- * runs from src, it is the folder that Node finds there by the package's name, which takes 2 ms more.
+ * Returns the folder of this package: the folder above this file, which is dist/core.js. If a bundler has put
+ * the code elsewhere, or it runs from src, it is the folder that Node finds there by the package's name,
+ * which takes 2 ms more.
  */
 function packageFolder(): { folder: string } | Failed {
   const { dirname, isAbsolute, join } = process.getBuiltinModule('node:path')
@@ -164,7 +168,8 @@ function packageFolder(): { folder: string } | Failed {
         const folder = folderOf()
         const { name, version } = manifestOf(folder)
         if (name !== 'graupel') continue
-        // The two halves of the package, the TypeScript in a bundle and the binary, have to be of one version.
+        // The two halves of the package, the TypeScript in a bundle and the binary, have to be of one
+        // version.
         if (version === packageVersion) return { folder }
         otherVersion = `the graupel in ${folder} is version ${version}, and this is ${packageVersion}`
       } catch (error) {
@@ -200,7 +205,8 @@ function list(folder: string): string[] {
 }
 
 function ownFile(): string {
-  // A bundle in CommonJS format has no `import.meta.url`. webpack puts in the one that this file had when it was bundled.
+  // A bundle in CommonJS format has no `import.meta.url`. webpack puts in the one that this file had when it
+  // was bundled.
   const url = import.meta.url as string | undefined
   if (url !== undefined) return process.getBuiltinModule('node:url').fileURLToPath(url)
   if (typeof __filename === 'string') return __filename

@@ -1,11 +1,12 @@
 import { maxTimerMs } from '../core/timing.js'
 import type { Platform } from './platform.js'
 
-// Browsers and edge runtimes have no native engine and no environment, and other threads cannot be seen. Every copy of the
-// package on a page finds the memory under this name.
+// Browsers and edge runtimes have no native engine and no environment, and other threads cannot be seen.
+// Every copy of the package on a page finds the memory under this name.
 const memoryKey = /* @__PURE__ */ Symbol.for('graupel.state')
 
-// Taken when the module is loaded, because tests replace them later. Bundlers drop marked calls that nothing uses, but no destructuring.
+// Taken when the module is loaded, because tests replace them later. Bundlers drop marked calls that nothing
+// uses, but no destructuring.
 const timers = /* @__PURE__ */ (() => ({ setTimeout, clearTimeout, performance }))()
 const wallMs = /* @__PURE__ */ (() => Date.now)()
 

@@ -2,8 +2,8 @@ import { unsafe } from '@noble/ciphers/aes.js'
 import type { BlockCipher } from './cipher.js'
 
 /**
- * AES of `@noble/ciphers`, for runtimes without `node:crypto`. The package calls single blocks unsafe, because they are no encryption of
- * messages; its own FF1 is made of them.
+ * AES of `@noble/ciphers`, for runtimes without `node:crypto`. The package calls single blocks unsafe,
+ * because they are no encryption of messages; its own FF1 is made of them.
  *
  * @param key - 16, 24 or 32 bytes, which are copied.
  */

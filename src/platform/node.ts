@@ -7,32 +7,39 @@ import { loadBinding } from './binary.js'
 import type { BlockCipher } from './cipher.js'
 import type { NativeLoad, Platform } from './platform.js'
 
-// In `dist`, core.js imports this module and this module imports core.js. So nothing of other modules is used while this module loads,
-// only in functions that run later.
+// In `dist`, core.js imports this module and this module imports core.js. So nothing of other modules is used
+// while this module loads, only in functions that run later.
 
 // Node's own modules are taken from the process when they are needed: importing them takes a quarter of the
 // time that importing this package takes altogether, and node:cluster alone more than all of it.
 const { getEnvironmentData, isMainThread, setEnvironmentData } = process.getBuiltinModule('node:worker_threads')
 
-// Taken when the module is loaded, because tests replace them later: fake timers would stop the calls that wait.
+// Taken when the module is loaded, because tests replace them later: fake timers would stop the calls that
+// wait.
 const { setTimeout, clearTimeout, setImmediate, clearImmediate } = process.getBuiltinModule('node:timers')
 const monotonicMs = performance.now.bind(performance)
 const wallMs = realClock()
 
-/** Under this name every worker thread, and every other copy of the package, finds the memory that the main thread made. */
+/**
+ * Under this name every worker thread, and every other copy of the package, finds the memory that the main
+ * thread made.
+ */
 const memoryKey = 'graupel.state'
-/** Under this name every copy of the package in this thread finds the memory of this thread, and of the workers that it starts later. */
+/**
+ * Under this name every copy of the package in this thread finds the memory of this thread, and of the
+ * workers that it starts later.
+ */
 const threadMemoryKey = 'graupel.thread-state'
 
-// Environment data is copied to a worker when the worker starts. So the data is set on import, before the user starts a worker, and
-// not when the first generator needs it.
+// Environment data is copied to a worker when the worker starts. So the data is set on import, before the
+// user starts a worker, and not when the first generator needs it.
 function shareMemory(): void {
   if (isMainThread && getEnvironmentData(memoryKey) === undefined) setEnvironmentData(memoryKey, makeMemory())
 }
 
 /**
- * Whether `node --build-snapshot` runs this code. Node has no SharedArrayBuffer meanwhile, so that is looked at first: loading node:v8
- * takes 0.4 ms.
+ * Whether `node --build-snapshot` runs this code. Node has no SharedArrayBuffer meanwhile, so that is looked
+ * at first: loading node:v8 takes 0.4 ms.
  */
 let isInSnapshot = typeof SharedArrayBuffer === 'undefined' && snapshot().isBuildingSnapshot()
 
@@ -74,7 +81,8 @@ export const platform: Platform = {
   blockCipher,
 
   siblingProcesses() {
-    // A worker has a channel to its primary. Without the channel, the 2 ms for loading node:cluster are saved.
+    // A worker has a channel to its primary. Without the channel, the 2 ms for loading node:cluster are
+    // saved.
     const cluster =
       process.send === undefined
         ? undefined
@@ -143,7 +151,8 @@ export const platform: Platform = {
 }
 
 /**
- * AES of Node, also for `#cipher`. The objects are kept, because making one takes four times as long as a block.
+ * AES of Node, also for `#cipher`. The objects are kept, because making one takes four times as long as a
+ * block.
  *
  * @param key - 16, 24 or 32 bytes, which are copied.
  */

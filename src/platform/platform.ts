@@ -23,21 +23,30 @@ interface Channel {
   publish(message: unknown): void
 }
 
-/** All that the package needs from the runtime. `#platform` in package.json leads to one of two implementations. */
+/**
+ * All that the package needs from the runtime. `#platform` in package.json leads to one of two
+ * implementations.
+ */
 export interface Platform extends Clock {
   environmentVariable(name: string): string | undefined
   /**
-   * Refuses to make anything while a startup snapshot of Node is built: many processes start with a copy of all that is made then.
-   * Undefined in browsers.
+   * Refuses to make anything while a startup snapshot of Node is built: many processes start with a copy of
+   * all that is made then. Undefined in browsers.
    *
    * @throws GraupelError `ERR_STATE_UNREACHABLE`
    */
   refuseSnapshot?(): void
-  /** The memory in which all threads keep the states of the js engine, or why it cannot be reached from this thread. */
+  /**
+   * The memory in which all threads keep the states of the js engine, or why it cannot be reached from this
+   * thread.
+   */
   stateMemory(): SharedArrayBuffer | ArrayBuffer | { unreachable: string }
   /** Memory for generators with `state: 'thread'`, in a thread that cannot reach the shared memory. */
   threadMemory(): SharedArrayBuffer | ArrayBuffer
-  /** Claims keep other processes of this host away from nodes that the js engine counts; undefined in browsers. */
+  /**
+   * Claims keep other processes of this host away from nodes that the js engine counts; undefined in
+   * browsers.
+   */
   readonly claims: Claims | undefined
   /** A sign that other processes run the same program, such as `node:cluster`. */
   siblingProcesses(): string | undefined

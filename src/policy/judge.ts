@@ -21,9 +21,10 @@ export type Verdict =
 /**
  * Tells a rollback from an overflow. Returns `undefined` if the word is not ahead.
  *
- * The state remembers the latest tick that the clock has shown (`highTick`). A clock that shows less has stepped back by the
- * difference. A word that is ahead of a clock which has not stepped back got there by making ids. A comparison of the wall
- * clock with the monotonic one would cost a reading per id; this costs nothing.
+ * The state remembers the latest tick that the clock has shown (`highTick`). A clock that shows less has
+ * stepped back by the difference. A word that is ahead of a clock which has not stepped back got there by
+ * making ids. A comparison of the wall clock with the monotonic one would cost a reading per id; this costs
+ * nothing.
  */
 export function situationOf(seen: Observation, tickMs: number): Situation | undefined {
   if (seen.headTick <= seen.nowTick) return undefined
@@ -36,8 +37,8 @@ export function situationOf(seen: Observation, tickMs: number): Situation | unde
 }
 
 /**
- * Decides what happens when the word is ahead of the clock, for both engines, and for calls that block and calls that do not.
- * Pure.
+ * Decides what happens when the word is ahead of the clock, for both engines, and for calls that block and
+ * calls that do not. Pure.
  *
  * @param mayBlock - Whether the call blocks while it waits.
  */

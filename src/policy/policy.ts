@@ -22,7 +22,10 @@ export interface RollbackEvent extends AheadEvent {
   type: 'rollback'
 }
 
-/** The options of a generator that decide what happens when the state word is ahead of the clock. Milliseconds from 0 up. */
+/**
+ * The options of a generator that decide what happens when the state word is ahead of the clock. Milliseconds
+ * from 0 up.
+ */
 export interface Policy {
   readonly onRollback: RollbackAction | ((event: RollbackEvent) => RollbackAction)
   readonly onOverflow: OverflowAction

@@ -10,7 +10,8 @@ const implausibleMs = 3_600_000
 /**
  * Observes the engine, and throws if no id can be made under any policy.
  *
- * @throws GraupelError `ERR_CLOSED`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`; the engine's failure if the state was lost
+ * @throws GraupelError `ERR_CLOSED`, `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`; the engine's failure if
+ * the state was lost
  */
 export function observe({ core, subject }: Judged): Observation {
   const { layout, source } = subject

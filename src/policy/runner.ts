@@ -16,7 +16,10 @@ import {
 import { observe, policyError } from './refusal.js'
 import { BlockingWaits, DeferredWaits, type Waits } from './waits.js'
 
-/** Makes ids of a core that has none ready: observes the core, lets the policy judge, and grants what the policy allows. */
+/**
+ * Makes ids of a core that has none ready: observes the core, lets the policy judge, and grants what the
+ * policy allows.
+ */
 export class PolicyRunner implements MoreNumbers {
   readonly #judged: Judged
   /** The task that tries without blocking, and its waits. */
@@ -88,8 +91,8 @@ export class PolicyRunner implements MoreNumbers {
   #actionFor(situation: Situation, seen: Observation): RollbackAction | OverflowAction {
     const { onRollback, onOverflow } = this.#judged.policy
     if (situation.kind === 'overflow') {
-      // After a rollback the clock is back, but still behind the ids that `advance` has made meanwhile. Judged as an overflow, the
-      // call would wait for up to maxAheadMs.
+      // After a rollback the clock is back, but still behind the ids that `advance` has made meanwhile.
+      // Judged as an overflow, the call would wait for up to maxAheadMs.
       if (seen.lastTick <= seen.nowTick) this.#ledByRollback = false
       return this.#ledByRollback ? 'advance' : onOverflow
     }

@@ -15,7 +15,10 @@ export interface ClockWait {
 export interface Waits {
   /** Whether the call blocks while it waits. */
   readonly mayBlock: boolean
-  /** Waits until the ceiling rises. @throws GraupelError the core's failure; the error of the node's source if the wait takes too long */
+  /**
+   * Waits until the ceiling rises. @throws GraupelError the core's failure; the error of the node's source if
+   * the wait takes too long
+   */
   forCeiling(): boolean
   /** Tells that the next slot is below the ceiling. */
   leaveCeiling(): void
@@ -56,7 +59,10 @@ export class BlockingWaits implements Waits {
   }
 }
 
-/** Milliseconds after which the clock is read again, however long the wait is: the clock may step, or be a function. */
+/**
+ * Milliseconds after which the clock is read again, however long the wait is: the clock may step, or be a
+ * function.
+ */
 const maxPauseMs = 50
 
 /** The waits of a call that does not block, and tries again after each pause. */
@@ -84,7 +90,8 @@ export class DeferredWaits implements Waits {
 
   forClock({ untilTick, waitMs }: ClockWait): boolean {
     const { counters } = this.#judged
-    // If the clock stands still, or a timer fires early, the call waits again; all of that counts as one wait.
+    // If the clock stands still, or a timer fires early, the call waits again; all of that counts as one
+    // wait.
     if (this.#untilTick !== untilTick) {
       counters.waits++
       counters.waitedMs += waitMs
@@ -97,8 +104,9 @@ export class DeferredWaits implements Waits {
   #pauseFor(waitMs: number): number {
     // A clock function may stand still, so it is not called without a pause.
     if (this.#judged.subject.hasInjectedClock) return Math.max(1, waitMs)
-    // The last millisecond is spent in turns of the event loop, because timers are late by a fifth of a millisecond: with timers a
-    // generator makes 87 % of 4 096 ids in each millisecond, and with turns 100 %. Other work on the loop is not delayed.
+    // The last millisecond is spent in turns of the event loop, because timers are late by a fifth of a
+    // millisecond: with timers a generator makes 87 % of 4 096 ids in each millisecond, and with turns 100 %.
+    // Other work on the loop is not delayed.
     return waitMs > 1 ? waitMs - 1 : 0
   }
 }
@@ -122,7 +130,8 @@ class CeilingWait {
    *
    * @param mayBlock - Blocks until an attempt to raise the ceiling has ended.
    * @returns Whether an attempt has succeeded, so that the call can try again.
-   * @throws GraupelError the core's failure if an attempt has failed; the source's error if all attempts take too long
+   * @throws GraupelError the core's failure if an attempt has failed; the source's error if all attempts take
+   * too long
    */
   poll(mayBlock: boolean): boolean {
     const { core, subject, counters } = this.#judged
@@ -153,7 +162,10 @@ class CeilingWait {
 /** Readings of a clock that stands still before a wait is given up. */
 const maxInjectedReadings = 1_000
 const maxRealReadings = 1_000_000
-/** How long an injected clock has to stand still as well: one that wraps `Date.now()` is read a thousand times within its millisecond. */
+/**
+ * How long an injected clock has to stand still as well: one that wraps `Date.now()` is read a thousand times
+ * within its millisecond.
+ */
 const minStillMs = 2
 
 /**
@@ -185,7 +197,8 @@ function blockUntil(judged: Judged, { untilTick, situation }: ClockWait): boolea
         ? readings > maxInjectedReadings && waitedMs - movedMs > minStillMs
         : readings > maxRealReadings || waitedMs > policy.maxWaitMs + layout.tickMs
       if (isStill) throw clockError(judged, situation, nowMs, dueMs - nowMs)
-      // The last millisecond is spent awake: sleeps are late, and a sleep that is late by a millisecond loses a tick of ids.
+      // The last millisecond is spent awake: sleeps are late, and a sleep that is late by a millisecond loses
+      // a tick of ids.
       if (!hasInjectedClock && dueMs - nowMs > 2) platform.sleep(dueMs - nowMs - 1)
     }
   } finally {

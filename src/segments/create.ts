@@ -21,13 +21,16 @@ import { LocalSupply } from './supply.js'
 import { hasChannels, RemoteSupply, unshareable } from './thread-channel.js'
 
 /**
- * Creates a generator of numbers from segments: ranges of a store, of which the next is fetched while the present range is used
- * (docs/numbers.md). No number is given twice. The numbers that are left when a process ends are never used.
+ * Creates a generator of numbers from segments: ranges of a store, of which the next is fetched while the
+ * present range is used (docs/numbers.md). No number is given twice. The numbers that are left when a process
+ * ends are never used.
  *
- * @param options - `store` and `name` are required; {@link SegmentOptions} describes all. In another thread, pass only the `handle`.
- * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`; RangeError `ERR_SEGMENT_OVERFLOW`; GraupelError
- * `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`, `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE`
- * while `node --build-snapshot` runs; the reason of `signal`.
+ * @param options - `store` and `name` are required; {@link SegmentOptions} describes all. In another thread,
+ * pass only the `handle`.
+ * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`; RangeError
+ * `ERR_SEGMENT_OVERFLOW`; GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`,
+ * `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the
+ * reason of `signal`.
  * @example
  * const orders = await createSegmentGenerator({ store: memoryStore(), name: 'orders' })
  * orders.next() // 1n

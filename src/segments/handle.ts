@@ -17,9 +17,9 @@ export interface SegmentInfo {
 }
 
 /**
- * The data that a worker thread needs to take numbers of a segment generator. Pass it as `workerData` or in a message, and to
- * `createSegmentGenerator({ handle })` there. It can only be cloned between the threads of one process. Its contents are not a part of
- * the API.
+ * The data that a worker thread needs to take numbers of a segment generator. Pass it as `workerData` or in a
+ * message, and to `createSegmentGenerator({ handle })` there. It can only be cloned between the threads of
+ * one process. Its contents are not a part of the API.
  */
 export interface SegmentHandle extends SegmentInfo {
   /** @internal */
@@ -64,7 +64,9 @@ export function checkHandle(handle: unknown): asserts handle is SegmentHandle {
 
 const isText = (value: unknown) => typeof value === 'string'
 
-/** The checks of the other properties. With a forged stride, a thread would give numbers of another thread. */
+/**
+ * The checks of the other properties. With a forged stride, a thread would give numbers of another thread.
+ */
 const rules: Readonly<Record<Exclude<keyof SegmentHandle, 'format' | 'memory'>, (value: unknown) => boolean>> = {
   name: isText,
   store: isText,
@@ -74,7 +76,10 @@ const rules: Readonly<Record<Exclude<keyof SegmentHandle, 'format' | 'memory'>, 
   channel: isText,
 }
 
-/** Returns the length of shared memory of any realm, and -1 for every other value, even if it looks like shared memory. */
+/**
+ * Returns the length of shared memory of any realm, and -1 for every other value, even if it looks like
+ * shared memory.
+ */
 function sharedBytes(memory: unknown): number {
   try {
     const { get } = Object.getOwnPropertyDescriptor(SharedArrayBuffer.prototype, 'byteLength') as PropertyDescriptor

@@ -1,6 +1,7 @@
 import type { Segment } from './range.js'
 
-// The words of the memory. A place is the index of a number among all numbers that were fetched, in their order, from 0 up.
+// The words of the memory. A place is the index of a number among all numbers that were fetched, in their
+// order, from 0 up.
 const words = {
   /** The place of the first number that no thread has taken. */
   taken: 0,
@@ -13,8 +14,8 @@ const words = {
   /** Failed attempts to fetch a segment, for stats(). */
   failures: 4,
   /**
-   * Five words for each segment: place of its first number, place after its last, its first number, place at which to fetch the next,
-   * and the generation of the machine that has fetched it.
+   * Five words for each segment: place of its first number, place after its last, its first number, place at
+   * which to fetch the next, and the generation of the machine that has fetched it.
    */
   kept: 5,
 } as const
@@ -38,8 +39,8 @@ interface Kept {
 }
 
 /**
- * The segment that is in use and the one after it, in memory that threads may share. One thread adds segments; all take numbers from
- * them, without a lock.
+ * The segment that is in use and the one after it, in memory that threads may share. One thread adds
+ * segments; all take numbers from them, without a lock.
  */
 export class SegmentMemory {
   readonly memory: SharedArrayBuffer | ArrayBuffer
@@ -60,7 +61,8 @@ export class SegmentMemory {
   /**
    * Takes the next numbers of one segment; returns `undefined` if none is left.
    *
-   * @param most - The most numbers to take. Fewer are taken at the end of a segment, and before the place at which to fetch the next.
+   * @param most - The most numbers to take. Fewer are taken at the end of a segment, and before the place at
+   * which to fetch the next.
    */
   take(most: number): Taken | undefined {
     for (;;) {
@@ -72,7 +74,8 @@ export class SegmentMemory {
       if (kept === undefined) return undefined
       const isLate = place >= kept.fetchAt
       const count = Math.min(most, Number((isLate ? kept.to : kept.fetchAt) - place))
-      // The older segment is overwritten only after all its numbers were taken. Then the place has moved, and the exchange fails.
+      // The older segment is overwritten only after all its numbers were taken. Then the place has moved, and
+      // the exchange fails.
       if (Atomics.compareExchange(this.#words, words.taken, place, place + BigInt(count)) === place) {
         return { first: kept.first + (place - kept.from) * this.#stride, count, isLate, machine: kept.machine }
       }
@@ -146,7 +149,8 @@ export class SegmentMemory {
     if (segments === 0n) return undefined
     const newest = this.#read(segments - 1n)
     if (place >= newest.to) return undefined
-    // Decided by the newest segment alone: the words of the other may be overwritten by the next segment at this moment.
+    // Decided by the newest segment alone: the words of the other may be overwritten by the next segment at
+    // this moment.
     return place >= newest.from ? newest : this.#read(segments - 2n)
   }
 

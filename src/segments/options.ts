@@ -17,45 +17,64 @@ import { maxStride, type Range } from './range.js'
 import type { Steps } from './supply.js'
 
 /**
- * The options of {@link createSegmentGenerator}. Every one is checked, and a name that does not exist is refused.
+ * The options of {@link createSegmentGenerator}. Every one is checked, and a name that does not exist is
+ * refused.
  *
  * @example
- * const orders = await createSegmentGenerator({ store: memoryStore(), name: 'orders', start: 1000, step: 100 })
+ * const store = memoryStore()
+ * const orders = await createSegmentGenerator({ store, name: 'orders', start: 1000, step: 100 })
  * orders.next() // 1000n
  * orders.close()
  */
 export interface SegmentOptions {
-  /** The store of the segments: the result of a function of `graupel/stores/…`, a store of your own, or `leafAllocStore(pool)`. */
+  /**
+   * The store of the segments: the result of a function of `graupel/stores/…`, a store of your own, or
+   * `leafAllocStore(pool)`.
+   */
   store: Store | LeafAllocStore
-  /** The name of the things that are numbered, such as `orders`: 1 to 128 characters. With Leaf's table, the `biz_tag`. */
+  /**
+   * The name of the things that are numbered, such as `orders`: 1 to 128 characters. With Leaf's table, the
+   * `biz_tag`.
+   */
   name: string
-  /** The first number of a new name: 0 to `max`. A name that has numbers continues, or begins here if `start` is higher. @default 1 */
+  /**
+   * The first number of a new name: 0 to `max`. A name that has numbers continues, or begins here if `start`
+   * is higher. @default 1
+   */
   start?: number | bigint
   /** No number is larger; at most 2^64 - 1. @default 2^63 - 1, which signed columns hold */
   max?: number | bigint
   /**
-   * Every number n has n mod `stride` = `offset` mod `stride`, so that several stores side by side have numbers of their own, as with
-   * `auto_increment_increment` of MySQL: 1 to 65 535.
+   * Every number n has n mod `stride` = `offset` mod `stride`, so that several stores side by side have
+   * numbers of their own, as with `auto_increment_increment` of MySQL: 1 to 65 535.
    *
    * @default 1
    */
   stride?: number
-  /** The remainder of every number: 0 to `stride`. Required with a `stride` above 1, and refused without `stride`. @default 0 */
+  /**
+   * The remainder of every number: 0 to `stride`. Required with a `stride` above 1, and refused without
+   * `stride`. @default 0
+   */
   offset?: number
-  /** How many numbers are fetched first: 1 to 2^53 - 1. With Leaf's table, the step of the row. @default 1000 */
+  /**
+   * How many numbers are fetched first: 1 to 2^53 - 1. With Leaf's table, the step of the row. @default 1000
+   */
   step?: number
   /** The fewest that are fetched at once: 1 up to `step`. @default step */
   minStep?: number
   /** The most that are fetched at once: from `step` up to 2^53 - 1. @default 2^24, or step if that is more */
   maxStep?: number
   /**
-   * How long a segment should last: milliseconds, 1 to 86 400 000. The step is doubled if a segment lasted less, and halved if it lasted
-   * twice as long.
+   * How long a segment should last: milliseconds, 1 to 86 400 000. The step is doubled if a segment lasted
+   * less, and halved if it lasted twice as long.
    *
    * @default 900 000
    */
   batchMs?: number
-  /** The part of a segment that is used before the next segment is fetched: 0 to 1. It is fetched sooner if the rest would last for less than five calls. @default 0.8 */
+  /**
+   * The part of a segment that is used before the next segment is fetched: 0 to 1. It is fetched sooner if
+   * the rest would last for less than five calls. @default 0.8
+   */
   prefetchAt?: number
   /**
    * How many numbers are skipped if the store may have forgotten numbers that were given: 0 to 2^63 - 1.

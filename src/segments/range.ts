@@ -12,10 +12,11 @@ export interface SegmentSource {
   /** Names the store, for messages: `redis`. */
   readonly name: string
   /**
-   * Takes up to `count` numbers, or as many as the table says; fewer if the range ends. If it rejects, the numbers that it took are lost.
+   * Takes up to `count` numbers, or as many as the table says; fewer if the range ends. If it rejects, the
+   * numbers that it took are lost.
    *
-   * @throws RangeError `ERR_SEGMENT_OVERFLOW`; GraupelError as {@link StoreCalls}, `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; the
-   * reason of the signal.
+   * @throws RangeError `ERR_SEGMENT_OVERFLOW`; GraupelError as {@link StoreCalls}, `ERR_STATE_MISMATCH`,
+   * `ERR_STATE_CORRUPT`; the reason of the signal.
    */
   take(count: number | undefined, signal?: AbortSignal): Promise<Segment>
 }

@@ -12,8 +12,8 @@ import { Run } from './run.js'
 import type { SegmentSupply } from './thread-channel.js'
 
 /**
- * Makes numbers of segments, created by {@link createSegmentGenerator}. Its calls are the calls of an IdGenerator; `next`, `nextString`,
- * `nextNumber` and `nextAsync` can be passed as functions.
+ * Makes numbers of segments, created by {@link createSegmentGenerator}. Its calls are the calls of an
+ * IdGenerator; `next`, `nextString`, `nextNumber` and `nextAsync` can be passed as functions.
  *
  * @example
  * const orders = await createSegmentGenerator({ store: memoryStore(), name: 'orders' })
@@ -23,38 +23,53 @@ export interface SegmentGenerator extends Iterable<bigint>, Disposable {
   /** The name of the things that are numbered. */
   readonly name: string
   /**
-   * For `createSegmentGenerator({ handle })` in other threads of this process: pass it as `workerData` or in a message.
+   * For `createSegmentGenerator({ handle })` in other threads of this process: pass it as `workerData` or in
+   * a message.
    *
-   * @throws GraupelError `ERR_CLOSED`; `ERR_STATE_UNREACHABLE` if the platform has no memory that threads share.
+   * @throws GraupelError `ERR_CLOSED`; `ERR_STATE_UNREACHABLE` if the platform has no memory that threads
+   * share.
    */
   readonly handle: SegmentHandle
   /**
    * Makes one number, larger than all numbers that this generator has made before.
    *
-   * @throws GraupelError `ERR_EMPTY`, `ERR_CLOSED`; RangeError `ERR_SEGMENT_OVERFLOW`. Nothing is issued then.
+   * @throws GraupelError `ERR_EMPTY`, `ERR_CLOSED`; RangeError `ERR_SEGMENT_OVERFLOW`. Nothing is issued
+   * then.
    */
   next(this: void): bigint
-  /** Makes one number as a JavaScript number. @throws as `next`; RangeError `ERR_NUMBER_UNSAFE` above 2^53 - 1. */
+  /**
+   * Makes one number as a JavaScript number. @throws as `next`; RangeError `ERR_NUMBER_UNSAFE` above 2^53 -
+   * 1.
+   */
   nextNumber(this: void): number
   /** Makes one number in decimal digits. @throws as `next` */
   nextString(this: void): string
-  /** Makes one number, and waits for the store if none is left. Calls get their numbers in the order in which they were made. @throws as `next` */
+  /**
+   * Makes one number, and waits for the store if none is left. Calls get their numbers in the order in which
+   * they were made. @throws as `next`
+   */
   nextAsync(this: void): Promise<bigint>
   /**
    * Fills an array with numbers in ascending order, and returns it.
    *
-   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the front hold numbers.
+   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the
+   * front hold numbers.
    */
   fill<A extends IdArray>(array: A): A
-  /** Fills an array, and waits for the store if no number is left. Do not use the array before the promise settles. @throws as `fill` */
+  /**
+   * Fills an array, and waits for the store if no number is left. Do not use the array before the promise
+   * settles. @throws as `fill`
+   */
   fillAsync<A extends IdArray>(array: A): Promise<A>
-  /** Makes `count` numbers, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
+  /**
+   * Makes `count` numbers, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`.
+   */
   take(count: number): bigint[]
   /** Counts what this generator has made and has left. */
   stats(): SegmentStats
   /**
-   * Closes the generator, and the generators that other threads made with its handle. The numbers that are left are never used. Later
-   * calls throw `ERR_CLOSED`, and waiting calls reject with it.
+   * Closes the generator, and the generators that other threads made with its handle. The numbers that are
+   * left are never used. Later calls throw `ERR_CLOSED`, and waiting calls reject with it.
    */
   close(): void
 }
@@ -67,7 +82,10 @@ export interface SegmentStats {
   store: string
   /** Numbers that this generator has made. */
   issued: number
-  /** Numbers that can be made without the store: numbers that all threads share, and numbers that this generator has taken. */
+  /**
+   * Numbers that can be made without the store: numbers that all threads share, and numbers that this
+   * generator has taken.
+   */
   left: number
   /** How many numbers the next segment should have. */
   step: number
@@ -110,7 +128,8 @@ export class SegmentNumbers extends Numbers implements SegmentGenerator {
   stats(): SegmentStats {
     const { name, store } = this.#info
     const { memory, failure } = this.#supply
-    // The numbers of the memory are of no use once the generator that fetches is closed. The run of this thread is used up.
+    // The numbers of the memory are of no use once the generator that fetches is closed. The run of this
+    // thread is used up.
     const left = memory.isClosed ? 0 : memory.left
     return {
       name,

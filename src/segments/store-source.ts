@@ -5,7 +5,10 @@ import { damagedNumbers, keyOf, readNumbers, writeNumbers } from '../stores/reco
 import type { StoreEntry } from '../stores/store.js'
 import { lastOf, nextSegment, type Range, type Segment, type SegmentSource } from './range.js'
 
-/** Milliseconds before the next try if another process was faster: doubled each time. `pause` subtracts up to half. */
+/**
+ * Milliseconds before the next try if another process was faster: doubled each time. `pause` subtracts up to
+ * half.
+ */
 const firstPauseMs = 2
 const maxPauseMs = 100
 /** How long conflicts are tolerated, in times that one write may be tried. */
@@ -43,7 +46,8 @@ export class StoreSource implements SegmentSource {
     const key = keyOf(segments)
     const untilMs = monotonicMs() + conflictWrites * writeMs
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
-      // Read before the record. If a failover has lost the record meanwhile, only a changed incarnation shows that.
+      // Read before the record. If a failover has lost the record meanwhile, only a changed incarnation shows
+      // that.
       const incarnation = await this.#incarnation(key, signal)
       const entry = await this.#calls.read(key, signal)
       const { from, gap } = this.#begin(entry && readSegments(entry, segments), incarnation)
@@ -51,13 +55,15 @@ export class StoreSource implements SegmentSource {
       const next = lastOf(segment, range) + 1n
       const value = writeSegments(segments, { next, incarnation }, newToken())
       const written = await this.#calls.write(key, value, entry?.version, monotonicMs() + writeMs, signal)
-      // After a failover, the write may have landed on an earlier record, because the later records were forgotten.
+      // After a failover, the write may have landed on an earlier record, because the later records were
+      // forgotten.
       if (written.landed && (await this.#incarnation(key, signal)) === incarnation) {
         this.#known = next
         if (gap > 0n) onGap?.(nextSegment(range, from, 1).first, gap)
         return segment
       }
-      // Without a limit, a store whose versions or incarnations change by themselves would be written to for ever.
+      // Without a limit, a store whose versions or incarnations change by themselves would be written to for
+      // ever.
       if (monotonicMs() >= untilMs) throw this.#conflicts()
       await this.#calls.pause(pauseMs, signal)
     }
@@ -69,7 +75,10 @@ export class StoreSource implements SegmentSource {
     return new GraupelError('ERR_STORE_UNAVAILABLE', text)
   }
 
-  /** Returns the first number that was not given according to all records, and how many numbers to skip for writes that may be forgotten. */
+  /**
+   * Returns the first number that was not given according to all records, and how many numbers to skip for
+   * writes that may be forgotten.
+   */
   #begin(record: SegmentRecord | undefined, incarnation: string): { from: bigint; gap: bigint } {
     const { range, failoverGap } = this.#options
     const next = record?.next ?? 0n
@@ -94,7 +103,10 @@ export interface SegmentRecord {
   readonly incarnation: string
 }
 
-/** Writes a record as text. @param attempt - A new random text for each write, by which the writer finds its write. */
+/**
+ * Writes a record as text. @param attempt - A new random text for each write, by which the writer finds its
+ * write.
+ */
 function writeSegments(name: string, { next, incarnation }: SegmentRecord, attempt: string): string {
   return writeNumbers('segments', name, { next: String(next), incarnation, attempt })
 }

@@ -24,7 +24,10 @@ export interface LocalOptions extends Omit<SegmentInfo, 'store'> {
 
 interface Fetch {
   readonly segment: Segment
-  /** The generation of the machine from before the call: a copy that is made during the call may have its answer, too. */
+  /**
+   * The generation of the machine from before the call: a copy that is made during the call may have its
+   * answer, too.
+   */
   readonly machine: number
 }
 

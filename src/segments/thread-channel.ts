@@ -144,7 +144,10 @@ export class RemoteSupply implements SegmentSupply {
     this.#end()
   }
 
-  /** Checks from time to time that the thread that fetches runs, while a call waits. The timers keep this thread alive. */
+  /**
+   * Checks from time to time that the thread that fetches runs, while a call waits. The timers keep this
+   * thread alive.
+   */
   #lookLater(): void {
     const { callTimeoutMs, name } = this.#handle
     const text = `the thread that fetches the numbers of '${name}' does not answer; it has ended, or its event loop is blocked`

@@ -8,26 +8,31 @@ import { checkText, format, parse, type Serial } from './serial.js'
 /** The options of {@link defineSerial}. */
 export interface SerialOptions<F extends readonly Field[] = readonly Field[]> {
   /**
-   * Up to 255 characters of text with tokens in braces: the units of time `yyyy` or `yy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS`,
-   * also joined as `{yyyyMMdd}`; node fields of the layout by their names, or `{node}` for all of them as one number; and
-   * `{sequence}`. A number has the digits that its largest value needs, or up to 20, as in `{node:6}`. `{{` and `}}` are braces.
+   * Up to 255 characters of text with tokens in braces: the units of time `yyyy` or `yy`, `MM`, `dd`, `HH`,
+   * `mm`, `ss` and `SSS`, also joined as `{yyyyMMdd}`; node fields of the layout by their names, or `{node}`
+   * for all of them as one number; and `{sequence}`. A number has the digits that its largest value needs, or
+   * up to 20, as in `{node:6}`. `{{` and `}}` are braces.
    */
   pattern: string
   /** The layout that the ids were made with: the `layout` of their generator. */
   layout: Layout<F>
-  /** The zone of date and time: `'UTC'`, or an offset such as `'+08:00'`, from -14:00 to +14:00. @default 'UTC' */
+  /**
+   * The zone of date and time: `'UTC'`, or an offset such as `'+08:00'`, from -14:00 to +14:00. @default
+   * 'UTC'
+   */
   timeZone?: string
 }
 
 const optionNames: readonly string[] = ['pattern', 'layout', 'timeZone'] satisfies (keyof SerialOptions)[]
 
 /**
- * Defines texts for the ids of a layout: each id has one text, and each text one id, so that a serial is as unique as its id.
+ * Defines texts for the ids of a layout: each id has one text, and each text one id, so that a serial is as
+ * unique as its id.
  *
  * @param options - `pattern` and `layout` are required; {@link SerialOptions} describes all.
  * @returns A frozen object that writes ids as texts, and reads them.
- * @throws TypeError, RangeError `ERR_PATTERN_INVALID` for a pattern that cannot be read, or could give one text to two ids;
- * `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`.
+ * @throws TypeError, RangeError `ERR_PATTERN_INVALID` for a pattern that cannot be read, or could give one
+ * text to two ids; `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`.
  * @example
  * const pattern = '001{yyyyMMddHHmmssSSS}{node}{sequence}'
  * const serial = defineSerial({ pattern, layout: layouts.twitter, timeZone: '+08:00' })

@@ -16,7 +16,10 @@ export interface NumberPart {
   readonly width: number
 }
 
-/** Reads a pattern for the ids of a layout: which parts there are. @throws TypeError, RangeError `ERR_PATTERN_INVALID` */
+/**
+ * Reads a pattern for the ids of a layout: which parts there are. @throws TypeError, RangeError
+ * `ERR_PATTERN_INVALID`
+ */
 export function partsOf(pattern: string, layout: Layout): SerialPart[] {
   const numbers = numbersOf(layout)
   const tokens = [...units, ...numbers.map(({ token }) => token)]
@@ -49,7 +52,8 @@ function numbersOf({ nodeFields, nodeBits, sequence }: Layout): NumberPart[] {
 }
 
 /**
- * Returns whether texts are ordered as ids are: each part stands before all parts that are less significant in the id.
+ * Returns whether texts are ordered as ids are: each part stands before all parts that are less significant
+ * in the id.
  *
  * @param parts - They contain every part in which ids differ.
  */
@@ -96,7 +100,9 @@ export function checkComplete(pattern: string, parts: readonly SerialPart[], lay
   )
 }
 
-/** The units from the year to the smallest one that is given, or to the one that no two ticks have in common. */
+/**
+ * The units from the year to the smallest one that is given, or to the one that no two ticks have in common.
+ */
 function missingUnits(parts: readonly SerialPart[], { tickMs }: Layout): Unit[] {
   const given = new Set(parts.map((part) => (part.kind === 'unit' ? part.unit : undefined)))
   if (given.has('yy')) given.add('yyyy')

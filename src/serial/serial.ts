@@ -5,10 +5,12 @@ import type { Lifetime } from './lifetime.js'
 import type { NumberPart, SerialPart } from './parts.js'
 
 /**
- * Writes ids as texts of one pattern, and reads them. Made by {@link defineSerial}; frozen. Its calls can be passed as functions.
+ * Writes ids as texts of one pattern, and reads them. Made by {@link defineSerial}; frozen. Its calls can be
+ * passed as functions.
  *
  * @example
- * const { format, sortable } = defineSerial({ pattern: '{yyyyMMddHHmmssSSS}-{node}-{sequence}', layout: layouts.twitter })
+ * const pattern = '{yyyyMMddHHmmssSSS}-{node}-{sequence}'
+ * const { format, sortable } = defineSerial({ pattern, layout: layouts.twitter })
  * format('1541815603606036480') // '20220628160740105-0378-0000'
  * sortable // true
  */
@@ -17,7 +19,8 @@ export interface Serial<F extends readonly Field[] = readonly Field[]> {
    * Writes the text of an id.
    *
    * @param id - A bigint, or the id in decimal digits; of the serial's layout.
-   * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for the layout.
+   * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for
+   * the layout.
    */
   readonly format: (id: bigint | string) => string
   /**
@@ -27,8 +30,8 @@ export interface Serial<F extends readonly Field[] = readonly Field[]> {
    */
   readonly parse: (text: string) => bigint
   /**
-   * Whether texts, compared character by character, are ordered as their ids are: true if the pattern has time, node and
-   * sequence in the same order as the layout, the largest unit of time first.
+   * Whether texts, compared character by character, are ordered as their ids are: true if the pattern has
+   * time, node and sequence in the same order as the layout, the largest unit of time first.
    */
   readonly sortable: boolean
   /** How many characters every text has. */

@@ -8,7 +8,9 @@ export type Written =
   /** Another write came first; `found` is the record that it left. */
   | { readonly landed: false; readonly found: StoreEntry | undefined }
 
-/** Milliseconds between two attempts at a call. They double each time; `pause` subtracts up to half at random. */
+/**
+ * Milliseconds between two attempts at a call. They double each time; `pause` subtracts up to half at random.
+ */
 const firstPauseMs = 10
 const maxPauseMs = 500
 
@@ -19,8 +21,9 @@ export type CallClock = Pick<Clock, 'monotonicMs' | 'later' | 'random'>
 const maxDateMs = 8.64e15
 
 /**
- * Calls a store with a deadline, checks its answers, and finds out whether a write has landed. Neither an error nor a conflict
- * tells: clients hang on dead connections, and resend writes that were applied already. Only the record tells.
+ * Calls a store with a deadline, checks its answers, and finds out whether a write has landed. Neither an
+ * error nor a conflict tells: clients hang on dead connections, and resend writes that were applied already.
+ * Only the record tells.
  */
 export class StoreCalls {
   readonly store: Store
@@ -50,7 +53,9 @@ export class StoreCalls {
     })
   }
 
-  /** Reads the clock of the server that has a key; `undefined` if the store has no clock. @throws as `read` */
+  /**
+   * Reads the clock of the server that has a key; `undefined` if the store has no clock. @throws as `read`
+   */
   async nowMs(signal?: AbortSignal, key?: string): Promise<number | undefined> {
     if (this.store.nowMs === undefined) return undefined
     const nowMs: unknown = await this.#call('nowMs', signal, (own) => this.store.nowMs?.(own, key))
@@ -74,13 +79,16 @@ export class StoreCalls {
   }
 
   /**
-   * Writes a value that no other write has, and returns after an answered write. A record with this value proves that an attempt has
-   * landed, but not that the store keeps it: PostgreSQL shows a commit whose replica has not confirmed it. So the value is then written
-   * again over this record, and the answer to the later write confirms both.
+   * Writes a value that no other write has, and returns after an answered write. A record with this value
+   * proves that an attempt has landed, but not that the store keeps it: PostgreSQL shows a commit whose
+   * replica has not confirmed it. So the value is then written again over this record, and the answer to the
+   * later write confirms both.
    *
-   * @param expected - As in {@link Store.write}. Each attempt expects this version, or the version of an earlier attempt that has landed.
+   * @param expected - As in {@link Store.write}. Each attempt expects this version, or the version of an
+   * earlier attempt that has landed.
    * @param untilMs - Monotonic milliseconds after which no attempt is begun.
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the outcome is not known by then; `ERR_STORE_INVALID`; the reason of the signal.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the outcome is not known by then; `ERR_STORE_INVALID`;
+   * the reason of the signal.
    */
   async write(
     key: string,
@@ -103,7 +111,8 @@ export class StoreCalls {
       try {
         const found = await this.read(key, signal)
         if (found?.value === value) expected = found.version
-        // The version from before does not prove that the write has failed, because the write may be under way. So it is repeated.
+        // The version from before does not prove that the write has failed, because the write may be under
+        // way. So it is repeated.
         else if (found?.version !== expected) return { landed: false, found }
       } catch (error) {
         signal?.throwIfAborted()
@@ -115,7 +124,10 @@ export class StoreCalls {
     }
   }
 
-  /** Waits for half of a time, and for a random part of the rest, so that processes that began together drift apart. */
+  /**
+   * Waits for half of a time, and for a random part of the rest, so that processes that began together drift
+   * apart.
+   */
   pause(ms: number, signal?: AbortSignal): Promise<void> {
     return this.wait(ms * (0.5 + this.#clock.random() / 2), signal)
   }
@@ -192,7 +204,9 @@ export function callWithin<T>(
   return endWithin(clock, callTimeoutMs, signal, attempt, () => failure(`did not answer within ${callTimeoutMs} ms`))
 }
 
-/** Whether this package made the error, so that its message has a remedy. Reading a client's error may throw. */
+/**
+ * Whether this package made the error, so that its message has a remedy. Reading a client's error may throw.
+ */
 function isOwn(error: unknown): boolean {
   try {
     if (error instanceof GraupelError) return true

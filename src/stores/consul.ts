@@ -37,19 +37,21 @@ interface Row {
 const isThisConsul = 'is this Consul? The URL ends where /v1 begins'
 
 /**
- * A store in the keys and values of Consul 1.8 and later, by `fetch`. Durable: Consul acknowledges what most of its servers have
- * on their disks; `consul agent -dev` keeps nothing. Restoring a snapshot takes writes back: stop all processes before it, and
- * start them one window + `maxClockSkewMs` after the last process has ended.
+ * A store in the keys and values of Consul 1.8 and later, by `fetch`. Durable: Consul acknowledges what most
+ * of its servers have on their disks; `consul agent -dev` keeps nothing. Restoring a snapshot takes writes
+ * back: stop all processes before it, and start them one window + `maxClockSkewMs` after the last process has
+ * ended.
  *
- * Every call is one request, except that a write over a version is two. Reads are consistent. The clock is the agent's clock, in
- * whole seconds: an agent on the same host shows the host's own time. A token needs `key_prefix "graupel/" { policy = "write" }`.
+ * Every call is one request, except that a write over a version is two. Reads are consistent. The clock is
+ * the agent's clock, in whole seconds: an agent on the same host shows the host's own time. A token needs
+ * `key_prefix "graupel/" { policy = "write" }`.
  *
- * @param options - `{ url: 'http://127.0.0.1:8500' }` is enough. `assumeDurable` may not be false, because the servers of Consul have no
- * incarnation.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with GraupelError
- * `ERR_STORE_UNAVAILABLE` if the URL, the token or the certificate has to be changed, with RangeError `ERR_OPTION_INVALID` for a
- * key with a part that is empty, `.` or `..`, and otherwise with an Error that has the reason or the answer. No message contains
- * the token.
+ * @param options - `{ url: 'http://127.0.0.1:8500' }` is enough. `assumeDurable` may not be false, because
+ * the servers of Consul have no incarnation.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject
+ * with GraupelError `ERR_STORE_UNAVAILABLE` if the URL, the token or the certificate has to be changed, with
+ * RangeError `ERR_OPTION_INVALID` for a key with a part that is empty, `.` or `..`, and otherwise with an
+ * Error that has the reason or the answer. No message contains the token.
  * @example
  * const store = consulStore({ url: process.env.CONSUL_HTTP_ADDR ?? 'http://127.0.0.1:8500' })
  * await store.write('settings/first', 'one', undefined)
@@ -77,7 +79,8 @@ export function consulStore(options: ConsulStoreOptions): Store {
   ]
 
   const ask = async (key: string, query: Record<string, string>, signal: AbortSignal | undefined, body?: string) => {
-    // fetch resolves dots, even if they are encoded, and would ask for another key. Consul redirects from empty names.
+    // fetch resolves dots, even if they are encoded, and would ask for another key. Consul redirects from
+    // empty names.
     if (/\/\.{0,2}\/|\/\.{1,2}$/.test(`/${key}`)) {
       throw rangeError(
         'ERR_OPTION_INVALID',
@@ -130,9 +133,9 @@ export function consulStore(options: ConsulStoreOptions): Store {
       return records.map(({ entry }) => entry).filter(({ key }) => !key.includes('/', folder.length))
     },
     async write(key, value, expected, signal) {
-      // Consul only compares indexes. The index belongs to the expected version, because one answer contained the version and the
-      // index. Each write of a cluster gets an index of its own, so Consul detects every write in between. An equal value would
-      // keep the old index, but no two values are equal.
+      // Consul only compares indexes. The index belongs to the expected version, because one answer contained
+      // the version and the index. Each write of a cluster gets an index of its own, so Consul detects every
+      // write in between. An equal value would keep the old index, but no two values are equal.
       let index = 0
       if (expected !== undefined) {
         const [found] = (await get(key, {}, signal)).records

@@ -39,19 +39,19 @@ interface EtcdAnswer {
 const isThisEtcd = 'is this etcd 3.4 or later, and its JSON gateway? The URL ends where /v3 begins'
 
 /**
- * A store in etcd 3.4 and later, by its JSON gateway and `fetch`. Durable: etcd acknowledges what most of its members have on
- * their disks. Restoring a snapshot takes writes back: stop all processes before it, and start them one window + `maxClockSkewMs`
- * after the last process has ended.
+ * A store in etcd 3.4 and later, by its JSON gateway and `fetch`. Durable: etcd acknowledges what most of its
+ * members have on their disks. Restoring a snapshot takes writes back: stop all processes before it, and
+ * start them one window + `maxClockSkewMs` after the last process has ended.
  *
- * Every call, also a read, is one request that needs a quorum. With several endpoints, an endpoint that fails or does not answer
- * costs one call. The clock is the clock of the member that answers, in whole seconds. A user needs `readwrite` on the keys that
- * begin with the prefix and a slash.
+ * Every call, also a read, is one request that needs a quorum. With several endpoints, an endpoint that fails
+ * or does not answer costs one call. The clock is the clock of the member that answers, in whole seconds. A
+ * user needs `readwrite` on the keys that begin with the prefix and a slash.
  *
- * @param options - `{ url: 'http://127.0.0.1:2379' }` is enough. `assumeDurable` may not be false, because the servers of etcd have no
- * incarnation.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with GraupelError
- * `ERR_STORE_UNAVAILABLE` if the URL, the user or the certificate has to be changed, and otherwise with an Error that has the
- * reason or the answer. No message contains the password or a token.
+ * @param options - `{ url: 'http://127.0.0.1:2379' }` is enough. `assumeDurable` may not be false, because
+ * the servers of etcd have no incarnation.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject
+ * with GraupelError `ERR_STORE_UNAVAILABLE` if the URL, the user or the certificate has to be changed, and
+ * otherwise with an Error that has the reason or the answer. No message contains the password or a token.
  * @example
  * const store = etcdStore({ url: process.env.ETCD_URL ?? 'http://127.0.0.1:2379' })
  * await store.write('settings/first', 'one', undefined)
@@ -115,14 +115,17 @@ export function etcdStore(options: EtcdStoreOptions): Store {
     token = accept(answer).token
   }
 
-  /** Sends a request. Repeats it only if etcd has refused the token, because then etcd has not executed the request. */
+  /**
+   * Sends a request. Repeats it only if etcd has refused the token, because then etcd has not executed the
+   * request.
+   */
   const ask = async (path: string, body: object, isRepeatable: boolean, signal: AbortSignal | undefined) => {
     if (user !== undefined && token === undefined) await authenticate(signal)
     const used = token
     const answer = await send(path, body, isRepeatable, signal, used)
     if (user === undefined || !isTokenRefused(answer)) return answer
-    // A restart forgets simple tokens, and a change of users outdates all tokens. A concurrent call may already have fetched a
-    // token.
+    // A restart forgets simple tokens, and a change of users outdates all tokens. A concurrent call may
+    // already have fetched a token.
     if (token === used) await authenticate(signal)
     return send(path, body, isRepeatable, signal, token)
   }

@@ -4,7 +4,10 @@ import { endpointsFrom, fetchFrom } from '../core/options.js'
 import { newVersion } from './record.js'
 import type { StoreEntry } from './store.js'
 
-/** The parts of `fetch` that stores use: Node's, a browser's, undici's, or a function of your own that calls one of them. */
+/**
+ * The parts of `fetch` that stores use: Node's, a browser's, undici's, or a function of your own that calls
+ * one of them.
+ */
 export type Fetch = (
   url: string,
   init: {
@@ -59,9 +62,9 @@ const ofCertificate = /CERT|SIGNATURE/
 const ofNoTls = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$|before secure TLS connection/
 
 /**
- * A service that speaks HTTP. Calls go to one of its endpoints for as long as this endpoint works. After a failure, or an abort
- * without an answer, the next call begins with the next endpoint. A call tries a second endpoint only if the request may arrive
- * twice, or was certainly not sent.
+ * A service that speaks HTTP. Calls go to one of its endpoints for as long as this endpoint works. After a
+ * failure, or an abort without an answer, the next call begins with the next endpoint. A call tries a second
+ * endpoint only if the request may arrive twice, or was certainly not sent.
  */
 export class HttpService {
   readonly #name: string
@@ -80,8 +83,8 @@ export class HttpService {
    * Sends a request.
    *
    * @returns An answer whose status is below 500, and not 429.
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the certificate is not trusted; an Error if no endpoint has such an answer; the
-   * reason of the signal.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the certificate is not trusted; an Error if no endpoint
+   * has such an answer; the reason of the signal.
    */
   async request(request: HttpRequest, signal: AbortSignal | undefined): Promise<HttpAnswer> {
     for (let tried = 1; ; tried++) {
@@ -204,8 +207,9 @@ function hidden(text: string, secret: HttpRequest['secret'] = []): string {
 }
 
 /**
- * Reads the time of a store from the Date of an answer, which has whole seconds (RFC 9110, section 6.6.1). Returns the millisecond
- * of this second that is nearest to the host's clock, so that the host's clock only seems wrong by an amount that is certain.
+ * Reads the time of a store from the Date of an answer, which has whole seconds (RFC 9110, section 6.6.1).
+ * Returns the millisecond of this second that is nearest to the host's clock, so that the host's clock only
+ * seems wrong by an amount that is certain.
  *
  * @returns Milliseconds since 1970.
  */
@@ -221,8 +225,8 @@ export function timeOf(date: string | null | undefined, wallMs = platform.wallMs
 const versionLength = 36
 
 /**
- * Makes the text that is stored for a value: a version and the value. The service compares the whole text, because a cluster that
- * is made from a snapshot repeats its revisions and indexes.
+ * Makes the text that is stored for a value: a version and the value. The service compares the whole text,
+ * because a cluster that is made from a snapshot repeats its revisions and indexes.
  */
 export function storedFor(value: string): string {
   return newVersion() + value

@@ -10,20 +10,26 @@ export type { Fetch }
 
 /** The options of {@link kubernetesStore}. */
 export interface KubernetesStoreOptions extends StoreOptions {
-  /** The namespace of the Leases, which has to exist. Required with `url`. @default the namespace of the pod */
+  /**
+   * The namespace of the Leases, which has to exist. Required with `url`. @default the namespace of the pod
+   */
   readonly namespace?: string
   /** The beginning of the names of its Leases. @default 'graupel' */
   readonly prefix?: string
   /**
-   * The address of the API, such as `http://127.0.0.1:8001` of `kubectl proxy`; or several servers of one API.
+   * The address of the API, such as `http://127.0.0.1:8001` of `kubectl proxy`; or several servers of one
+   * API.
    *
    * @default the API of the cluster in which the process runs
    */
   readonly url?: string | readonly string[]
-  /** The headers of each request, such as `authorization`, or a function that returns them. Requires `url`. */
+  /**
+   * The headers of each request, such as `authorization`, or a function that returns them. Requires `url`.
+   */
   readonly headers?: Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>)
   /**
-   * Sends the requests. A `fetch` of your own may trust another certificate, or present a certificate. Requires `url`.
+   * Sends the requests. A `fetch` of your own may trust another certificate, or present a certificate.
+   * Requires `url`.
    *
    * @default the global `fetch`
    */
@@ -32,25 +38,31 @@ export interface KubernetesStoreOptions extends StoreOptions {
 
 const labels = { manager: 'app.kubernetes.io/managed-by', folder: 'graupel/folder' } as const
 const notes = { key: 'graupel/key', value: 'graupel/value', version: 'graupel/version' } as const
-/** The uid and the resourceVersion, by which the API compares, and a random text, without which two writes could be equal. */
+/**
+ * The uid and the resourceVersion, by which the API compares, and a random text, without which two writes
+ * could be equal.
+ */
 const versionPattern = /^(\S+) (\S+) ([\da-f-]{36})$/
 
 /**
  * A store in Leases of the Kubernetes API (coordination.k8s.io/v1), one for each key. Durable, as etcd is.
  *
- * Without `url` the process has to run in a pod: its ServiceAccount's token and the cluster's certificate are read for each request,
- * so that they may be replaced. A Role has to allow get, list, create and update of leases in the namespace. The clock is the API
- * server's, in whole seconds. Restoring a snapshot of etcd takes writes back: stop all processes before it, and start them one
- * window + `maxClockSkewMs` after the last process has ended.
+ * Without `url` the process has to run in a pod: its ServiceAccount's token and the cluster's certificate are
+ * read for each request, so that they may be replaced. A Role has to allow get, list, create and update of
+ * leases in the namespace. The clock is the API server's, in whole seconds. Restoring a snapshot of etcd
+ * takes writes back: stop all processes before it, and start them one window + `maxClockSkewMs` after the
+ * last process has ended.
  *
- * @param options - `{}` is enough in a pod. `assumeDurable` may not be false, because the servers of the API have no
- * incarnation.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`, also if the process runs in no pod; TypeError `ERR_OPTION_UNKNOWN`. Its
- * functions reject with GraupelError `ERR_STORE_UNAVAILABLE` if a token, a right, the namespace or trust in a certificate is
- * missing, if another service answers, and if the API refuses a request; with GraupelError `ERR_STORE_INVALID` if another program
- * has made or changed a Lease of its name; and otherwise with an Error that has the reason or the answer.
+ * @param options - `{}` is enough in a pod. `assumeDurable` may not be false, because the servers of the API
+ * have no incarnation.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`, also if the process runs in no pod; TypeError
+ * `ERR_OPTION_UNKNOWN`. Its functions reject with GraupelError `ERR_STORE_UNAVAILABLE` if a token, a right,
+ * the namespace or trust in a certificate is missing, if another service answers, and if the API refuses a
+ * request; with GraupelError `ERR_STORE_INVALID` if another program has made or changed a Lease of its name;
+ * and otherwise with an Error that has the reason or the answer.
  * @example
- * const url = process.env.KUBERNETES_URL // such as http://127.0.0.1:8001 of kubectl proxy; in a pod leave it out
+ * // Such as http://127.0.0.1:8001 of kubectl proxy. In a pod, leave it out.
+ * const url = process.env.KUBERNETES_URL
  * const store = kubernetesStore({ url, namespace: 'default' })
  * await store.write('settings/first', 'one', undefined)
  * const entry = await store.read('settings/first')

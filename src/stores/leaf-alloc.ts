@@ -16,9 +16,11 @@ export interface LeafAllocStore {
   /** The kind of store, for messages. */
   readonly name: 'leaf_alloc'
   /**
-   * Takes the next `count` numbers of a row, from `first` on. A call that rejects may have taken numbers, which are then skipped.
+   * Takes the next `count` numbers of a row, from `first` on. A call that rejects may have taken numbers,
+   * which are then skipped.
    *
-   * @param tag - The row's `biz_tag`, of 1 to 128 characters. Upper and lower case differ, whatever the column's collation.
+   * @param tag - The row's `biz_tag`, of 1 to 128 characters. Upper and lower case differ, whatever the
+   * column's collation.
    * @param count - How many, from 1 to 2^53 - 1; `undefined` for the `step` of the row.
    * @param signal - Cancels the call, which rejects with the signal's reason at once.
    */
@@ -34,22 +36,23 @@ const outOfRange = [1264, 1690]
 const notComparable = 1267
 
 /**
- * Segments from the table `leaf_alloc` of Leaf in MySQL or MariaDB, by the statements of Leaf. Leaf and graupel may take numbers of
- * one `biz_tag` at the same time: `max_id` grows by a step, and the numbers from the old `max_id` up to the new `max_id` - 1 are
- * taken.
+ * Segments from the table `leaf_alloc` of Leaf in MySQL or MariaDB, by the statements of Leaf. Leaf and
+ * graupel may take numbers of one `biz_tag` at the same time: `max_id` grows by a step, and the numbers from
+ * the old `max_id` up to the new `max_id` - 1 are taken.
  *
- * Each call is one transaction on one connection. If the outcome of its COMMIT is not known, the call rejects, and its numbers are
- * skipped. The table needs an engine with transactions, such as InnoDB, and `max_id` has to be a BIGINT, which is checked once. As
- * with Leaf, numbers repeat after a failover that forgets committed writes. A user needs SELECT and UPDATE on the table.
+ * Each call is one transaction on one connection. If the outcome of its COMMIT is not known, the call
+ * rejects, and its numbers are skipped. The table needs an engine with transactions, such as InnoDB, and
+ * `max_id` has to be a BIGINT, which is checked once. As with Leaf, numbers repeat after a failover that
+ * forgets committed writes. A user needs SELECT and UPDATE on the table.
  *
- * @param client - As for `mysqlStore`: a pool of mysql2 or of mariadb, which is never closed. A connection is closed if its
- * transaction was not committed.
+ * @param client - As for `mysqlStore`: a pool of mysql2 or of mariadb, which is never closed. A connection is
+ * closed if its transaction was not committed.
  * @param options - None is required; {@link LeafAllocOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. `takeSegment` rejects with the client's
- * errors; with RangeError `ERR_OPTION_INVALID` if there is no such row, and `ERR_SEGMENT_OVERFLOW` if too few numbers are left;
- * with GraupelError `ERR_STORE_INVALID` if the row has no usable `step` or `max_id`; `ERR_STORE_UNSAFE` on a table without
- * transactions, or a connection without `autocommit`; and `ERR_STORE_UNAVAILABLE` if the server is read-only, or a right or the
- * table is missing.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. `takeSegment` rejects
+ * with the client's errors; with RangeError `ERR_OPTION_INVALID` if there is no such row, and
+ * `ERR_SEGMENT_OVERFLOW` if too few numbers are left; with GraupelError `ERR_STORE_INVALID` if the row has no
+ * usable `step` or `max_id`; `ERR_STORE_UNSAFE` on a table without transactions, or a connection without
+ * `autocommit`; and `ERR_STORE_UNAVAILABLE` if the server is read-only, or a right or the table is missing.
  * @example
  * const pool = mysql.createPool(process.env.MYSQL_URL) // of mysql2/promise
  * const numbers = await createSegmentGenerator({ store: leafAllocStore(pool), name: 'orders' })
@@ -88,7 +91,8 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
         `${what} is ${found}, so two processes may take the same numbers; make it one of InnoDB: ALTER TABLE ${table} ENGINE=InnoDB`,
       )
     }
-    // In a column of another type, without strict mode, a sum that is too large becomes the type's largest number again and again.
+    // In a column of another type, without strict mode, a sum that is too large becomes the type's largest
+    // number again and again.
     if (type !== 'bigint') {
       throw new GraupelError(
         'ERR_STORE_INVALID',
@@ -130,8 +134,9 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
   }
 
   async function take(tag: string, count: number | undefined, signal: AbortSignal | undefined) {
-    // The first comparison uses the index, and the column's collation, in which `orders` may equal `ORDERS`. The second one compares the
-    // bytes, because Leaf looks a key up in memory, where only equal texts are equal.
+    // The first comparison uses the index, and the column's collation, in which `orders` may equal `ORDERS`.
+    // The second one compares the bytes, because Leaf looks a key up in memory, where only equal texts are
+    // equal.
     const text = literal(tag)
     const where = `biz_tag = _utf8mb4 ${text} AND CAST(CONVERT(biz_tag USING utf8mb4) AS BINARY) = ${text}`
     for (;;) {

@@ -3,8 +3,8 @@ import { newVersion } from './record.js'
 import type { Store, StoreEntry } from './store.js'
 
 /**
- * A store in the memory of this thread, for tests and for programs of one thread. It counts as durable, because all its users end
- * with the thread.
+ * A store in the memory of this thread, for tests and for programs of one thread. It counts as durable,
+ * because all its users end with the thread.
  *
  * @example
  * const store = memoryStore()

@@ -1,8 +1,9 @@
 import { GraupelError } from '../core/errors.js'
 
 /**
- * Errors after which nothing was written, and the next attempt sees the write of the other transaction: a deadlock; in MariaDB also
- * a record that has changed since the snapshot of the transaction (innodb_snapshot_isolation).
+ * Errors after which nothing was written, and the next attempt sees the write of the other transaction: a
+ * deadlock; in MariaDB also a record that has changed since the snapshot of the transaction
+ * (innodb_snapshot_isolation).
  */
 export const rolledBack: readonly number[] = [1213, 1020]
 
@@ -37,8 +38,8 @@ export function explained(error: unknown, store: string, { missingTable, missing
 }
 
 /**
- * Reads the server's error. If the pool of mariadb gets no connection, its error has the server's error as its cause. `message` of
- * mariadb also contains the statement; `sqlMessage` does not.
+ * Reads the server's error. If the pool of mariadb gets no connection, its error has the server's error as
+ * its cause. `message` of mariadb also contains the statement; `sqlMessage` does not.
  */
 export function toldBy(error: unknown): { errno: number; text: string } {
   type Told = { errno?: number; sqlMessage?: string; message: string; cause?: Told }

@@ -52,8 +52,8 @@ const mysql2: Dialect = {
 }
 
 const mariadb: Dialect = {
-  // To end the statement, the client would open another connection. If this connection breaks, a rejection that nothing can catch
-  // ends the process (3.5.4).
+  // To end the statement, the client would open another connection. If this connection breaks, a rejection
+  // that nothing can catch ends the process (3.5.4).
   closesOnAbort: false,
   async run(connection, question) {
     const result = await connection.query(question)
@@ -65,13 +65,17 @@ const mariadb: Dialect = {
 export const state = '@@autocommit, @@read_only, @@innodb_read_only'
 const stateColumns = 3
 
-/** Flags of the server's status, which comes with every statement but SELECT: a transaction is open; statements are committed. */
+/**
+ * Flags of the server's status, which comes with every statement but SELECT: a transaction is open;
+ * statements are committed.
+ */
 const inTransaction = 1
 const autocommit = 2
 
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { ignoreBOM: true })
 
-// Options of the pool must not change rows and numbers: each column is read from the bytes that the server has sent.
+// Options of the pool must not change rows and numbers: each column is read from the bytes that the server
+// has sent.
 const plain = {
   rowsAsArray: true,
   nestTables: false,
@@ -92,15 +96,15 @@ type Ask = (sql: string) => Promise<Answer>
 interface MysqlClient {
   ask(sql: string, signal?: AbortSignal): Promise<Answer>
   /**
-   * Runs `work` in a transaction, and commits it. After a failure or an abort it closes the connection, which rolls the transaction
-   * back.
+   * Runs `work` in a transaction, and commits it. After a failure or an abort it closes the connection, which
+   * rolls the transaction back.
    */
   transact<T>(work: (ask: Ask) => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
 /**
- * Makes the statements of a pool. It closes a connection with an open transaction. This rolls the statement back, which the next
- * user of the connection might otherwise commit, and releases the locks.
+ * Makes the statements of a pool. It closes a connection with an open transaction. This rolls the statement
+ * back, which the next user of the connection might otherwise commit, and releases the locks.
  *
  * @param store - The name of the store, for messages.
  * @throws TypeError `ERR_OPTION_INVALID`
@@ -117,8 +121,8 @@ export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlC
   const dialect = 'batch' in pool ? mariadb : mysql2
 
   /**
-   * @param work - Gets a function that runs a statement, `isWithin` a transaction or not, and a function that closes the
-   * connection.
+   * @param work - Gets a function that runs a statement, `isWithin` a transaction or not, and a function that
+   * closes the connection.
    */
   async function onConnection<T>(
     signal: AbortSignal | undefined,
@@ -205,7 +209,9 @@ function ofChange(result: unknown, status: unknown, isWithin: boolean): Answer {
   return { rows: [], affectedRows: Number(affectedRows), insertId: BigInt.asIntN(64, BigInt(insertId)) }
 }
 
-/** Whether a variable of the server is on. Variables are numbers, or words if they have more than two values. */
+/**
+ * Whether a variable of the server is on. Variables are numbers, or words if they have more than two values.
+ */
 function isOn(value: string | null | undefined): boolean {
   return value !== '0' && value !== 'OFF'
 }
@@ -218,8 +224,8 @@ function notCommitted(why: string): GraupelError {
 }
 
 /**
- * Writes a text as its bytes in SQL. A quoted text would depend on `sql_mode` and on the character set of the connection,
- * parameters on the options of the client.
+ * Writes a text as its bytes in SQL. A quoted text would depend on `sql_mode` and on the character set of the
+ * connection, parameters on the options of the client.
  */
 export function literal(text: string): string {
   const digits = Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0'))

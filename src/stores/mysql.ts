@@ -17,22 +17,26 @@ export interface MysqlStoreOptions extends StoreOptions {
 const duplicateKey = 1062
 
 /**
- * A store in MySQL 8, or MariaDB 10.5 and later. Not durable: a failover to an asynchronous replica may lose acknowledged
- * writes. `assumeDurable: true` is right for one server with `innodb_flush_log_at_trx_commit = 1`.
+ * A store in MySQL 8, or MariaDB 10.5 and later. Not durable: a failover to an asynchronous replica may lose
+ * acknowledged writes. `assumeDurable: true` is right for one server with `innodb_flush_log_at_trx_commit =
+ * 1`.
  *
- * Every call is one statement, and one transaction of any isolation level. Statements are sent as text and need no session, so
- * a pooler may stand between. All calls have to reach the primary; a server with `read_only` is refused. The tables are in the
- * pool's database. The user needs SELECT, INSERT and UPDATE on the tables.
+ * Every call is one statement, and one transaction of any isolation level. Statements are sent as text and
+ * need no session, so a pooler may stand between. All calls have to reach the primary; a server with
+ * `read_only` is refused. The tables are in the pool's database. The user needs SELECT, INSERT and UPDATE on
+ * the tables.
  *
- * @param client - A pool of mysql2 (`mysql2/promise`, or with callbacks) or of mariadb. The store never closes the pool. It closes
- * a connection on which a transaction was left open, or a call of mysql2 was aborted. Give a mariadb pool a `socketTimeout`, such
- * as 10000 ms, to end dead connections, and a listener of `error`: without a listener, a broken connection ends the process.
+ * @param client - A pool of mysql2 (`mysql2/promise`, or with callbacks) or of mariadb. The store never
+ * closes the pool. It closes a connection on which a transaction was left open, or a call of mysql2 was
+ * aborted. Give a mariadb pool a `socketTimeout`, such as 10000 ms, to end dead connections, and a listener
+ * of `error`: without a listener, a broken connection ends the process.
  * @param options - None is required; {@link MysqlStoreOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. The store's functions reject with the error
- * of the client; with GraupelError `ERR_STORE_UNSAFE` if the connection has no `autocommit` or an open transaction; and with
- * GraupelError `ERR_STORE_UNAVAILABLE` if the server is read-only, or if a right, the database or a table is missing. If the tables
- * are missing, or `setup` may not make them, the message has the statements. `add` rejects a count of more than 64 bits with
- * RangeError `ERR_OPTION_INVALID`.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. The store's functions
+ * reject with the error of the client; with GraupelError `ERR_STORE_UNSAFE` if the connection has no
+ * `autocommit` or an open transaction; and with GraupelError `ERR_STORE_UNAVAILABLE` if the server is
+ * read-only, or if a right, the database or a table is missing. If the tables are missing, or `setup` may not
+ * make them, the message has the statements. `add` rejects a count of more than 64 bits with RangeError
+ * `ERR_OPTION_INVALID`.
  * @example
  * const pool = mysql.createPool(process.env.MYSQL_URL) // of mysql2/promise
  * const store = mysqlStore(pool)
@@ -49,8 +53,8 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
   // Backticks, because double quotes enclose texts unless sql_mode has ANSI_QUOTES.
   const records = `\`${table}\``
   const sums = `\`${table}_sums\``
-  // Keys are bytes, because collations treat some different texts as equal. LONGTEXT holds every value that a statement can: without
-  // strict mode, MySQL cuts a value that is too long.
+  // Keys are bytes, because collations treat some different texts as equal. LONGTEXT holds every value that a
+  // statement can: without strict mode, MySQL cuts a value that is too long.
   const tables = [
     `CREATE TABLE IF NOT EXISTS ${records} (\`key\` VARBINARY(255) PRIMARY KEY, \`value\` LONGTEXT CHARACTER SET utf8mb4 NOT NULL, \`version\` VARBINARY(255) NOT NULL) ENGINE=InnoDB;`,
     `CREATE TABLE IF NOT EXISTS ${sums} (\`key\` VARBINARY(255) PRIMARY KEY, \`sum\` BIGINT NOT NULL) ENGINE=InnoDB;`,
@@ -111,7 +115,8 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       }
     },
     async read(key, signal) {
-      // A read with a lock gives the latest committed record, even under READ UNCOMMITTED and in an open transaction.
+      // A read with a lock gives the latest committed record, even under READ UNCOMMITTED and in an open
+      // transaction.
       return (await select(signal, `\`key\` = ${literal(key)}`, ' LOCK IN SHARE MODE'))[0]
     },
     async list(folder, signal) {
@@ -144,8 +149,9 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       return Number(await scalar(signal, `${since} DIV 1000`))
     },
     incarnation(signal) {
-      // The upper bits of UUID_SHORT() have the second of the server's start; `now - Uptime` would vary by one. The end of UUID() is
-      // drawn at the start, and tells two starts within a second apart. Replicas differ by server_id.
+      // The upper bits of UUID_SHORT() have the second of the server's start; `now - Uptime` would vary by
+      // one. The end of UUID() is drawn at the start, and tells two starts within a second apart. Replicas
+      // differ by server_id.
       return scalar(signal, "CONCAT_WS(' ', @@hostname, @@port, @@server_id, UUID_SHORT() >> 24, SUBSTR(UUID(), 20))")
     },
     place(signal) {
@@ -156,7 +162,8 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       if (BigInt.asIntN(64, count) !== count) {
         throw rangeError('ERR_OPTION_INVALID', `the count is ${count}; pass a signed integer of at most 64 bits`)
       }
-      // The reply has the argument of LAST_INSERT_ID(). Its result is unsigned: a negative sum would not fit the column without CAST.
+      // The reply has the argument of LAST_INSERT_ID(). Its result is unsigned: a negative sum would not fit
+      // the column without CAST.
       const sum = (expression: string) => `CAST(LAST_INSERT_ID(${expression}) AS SIGNED)`
       const added = `CAST('${count}' AS SIGNED)`
       const { insertId } = await run(

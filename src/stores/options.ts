@@ -22,7 +22,10 @@ export function readStoreOptions<T extends object>(
   return own
 }
 
-/** Checks that a text can be the name of a table, or a prefix of keys. @throws TypeError, RangeError `ERR_OPTION_INVALID` */
+/**
+ * Checks that a text can be the name of a table, or a prefix of keys. @throws TypeError, RangeError
+ * `ERR_OPTION_INVALID`
+ */
 export function checkName(option: string, value: unknown): asserts value is string {
   checkString(option, value)
   // The name becomes a part of SQL and of Lua. Only these characters need no quotes there.
@@ -49,7 +52,10 @@ export function clientError(store: string, client: unknown, clients: string): Ty
   return typeError('ERR_OPTION_INVALID', `the client of ${store} is ${showNoText(client)}; pass ${clients}`)
 }
 
-/** The calls that make stores of clients, each by a method that its clients have. The first method that is there counts. */
+/**
+ * The calls that make stores of clients, each by a method that its clients have. The first method that is
+ * there counts.
+ */
 const wrappers: readonly (readonly [method: string, call: string, entry: string])[] = [
   ['getConnection', 'mysqlStore(pool)', 'mysql'],
   ['unsafe', 'postgresStore(sql)', 'postgres'],

@@ -4,7 +4,10 @@ import { newVersion } from './record.js'
 import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
 import type { StoreOptions } from './store.js'
 
-/** A `Pool` or a connected `Client` of pg, or the result of `postgres()` of postgres.js. A `Client` that is not connected queues all calls. */
+/**
+ * A `Pool` or a connected `Client` of pg, or the result of `postgres()` of postgres.js. A `Client` that is
+ * not connected queues all calls.
+ */
 export type PostgresClient = PgClient | PostgresJsClient
 
 interface PgClient {
@@ -21,30 +24,32 @@ export interface PostgresStoreOptions extends StoreOptions {
 }
 
 /**
- * Codes of a transaction that loses to another under REPEATABLE READ or SERIALIZABLE, or in a deadlock (PostgreSQL, appendix A).
+ * Codes of a transaction that loses to another under REPEATABLE READ or SERIALIZABLE, or in a deadlock
+ * (PostgreSQL, appendix A).
  */
 const rolledBack = ['40001', '40P01']
 const undefinedTable = '42P01'
 
-// With `synchronous_commit = off` PostgreSQL forgets acknowledged writes when one of its processes is killed, and still shows the
-// same start time. So each write commits at least to the local disk. The setting is in RETURNING, because a pooler may send a
-// separate statement to another connection.
+// With `synchronous_commit = off` PostgreSQL forgets acknowledged writes when one of its processes is killed,
+// and still shows the same start time. So each write commits at least to the local disk. The setting is in
+// RETURNING, because a pooler may send a separate statement to another connection.
 const flushed = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'local', true) END`
 
 /**
- * A store in PostgreSQL 12 and later. Not durable: a failover to an asynchronous replica may take acknowledged writes back.
- * `assumeDurable: true` is right for one server with `fsync = on`, and if `synchronous_commit` waits for the replica that takes
- * over.
+ * A store in PostgreSQL 12 and later. Not durable: a failover to an asynchronous replica may take
+ * acknowledged writes back. `assumeDurable: true` is right for one server with `fsync = on`, and if
+ * `synchronous_commit` waits for the replica that takes over.
  *
- * Every call is one statement, and one transaction of any isolation level. No call needs a session: a pooler such as PgBouncer
- * may be in transaction mode. Calls, also reads, have to reach the primary. A role needs SELECT, INSERT and UPDATE on the tables.
+ * Every call is one statement, and one transaction of any isolation level. No call needs a session: a pooler
+ * such as PgBouncer may be in transaction mode. Calls, also reads, have to reach the primary. A role needs
+ * SELECT, INSERT and UPDATE on the tables.
  *
- * @param client - A pool, which is never closed. A single client with an open transaction would hide its writes from other
- * processes.
+ * @param client - A pool, which is never closed. A single client with an open transaction would hide its
+ * writes from other processes.
  * @param options - None is required; {@link PostgresStoreOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with the client's
- * errors, and with GraupelError `ERR_STORE_UNAVAILABLE`, whose message has the statements, if the tables are missing or may not be
- * made.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject
+ * with the client's errors, and with GraupelError `ERR_STORE_UNAVAILABLE`, whose message has the statements,
+ * if the tables are missing or may not be made.
  * @example
  * const pool = new pg.Pool({ max: 2, query_timeout: 3000 })
  * const store = postgresStore(pool)
@@ -61,7 +66,8 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   const records = quoted(table)
   const sums = quoted(`${table}_sums`)
   const columns = 'key, value, version'
-  // Keys are compared by their bytes: other collations treat some different texts as equal, and may not order '0' after '/'.
+  // Keys are compared by their bytes: other collations treat some different texts as equal, and may not order
+  // '0' after '/'.
   const tables = [
     [
       records,
@@ -148,7 +154,8 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
       return scalar(signal, text)
     },
     place(signal) {
-      // A `search_path` with "$user" finds another table for each role, so the server says which schema it has found.
+      // A `search_path` with "$user" finds another table for each role, so the server says which schema it
+      // has found.
       const schema = 'SELECT nspname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace'
       const text = `SELECT concat('server ', coalesce(host(inet_server_addr()), 'on a socket'), ':', current_setting('port'),
         ' (system ', (SELECT system_identifier FROM pg_control_system()), '), database ', current_database(),

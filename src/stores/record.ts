@@ -15,7 +15,8 @@ export interface RecordRules<T> {
 }
 
 /**
- * Reads a record that is written as JSON. A record of another program is never overwritten, because its meaning is not known.
+ * Reads a record that is written as JSON. A record of another program is never overwritten, because its
+ * meaning is not known.
  *
  * @throws GraupelError `ERR_STATE_MISMATCH` if it has another format; the errors of the rules.
  */
@@ -45,16 +46,17 @@ export function parseRecord<T>({ key, value }: StoreEntry, { types, damaged, che
 }
 
 /**
- * Makes the version of a write. It is random: a counter begins again if the database is emptied or restored from a copy, and a
- * repeated version would let a write land on a record that its writer has never seen. It has 122 random bits (RFC 9562, version 4).
+ * Makes the version of a write. It is random: a counter begins again if the database is emptied or restored
+ * from a copy, and a repeated version would let a write land on a record that its writer has never seen. It
+ * has 122 random bits (RFC 9562, version 4).
  */
 export function newVersion(): string {
   return randomUuid()
 }
 
 /**
- * Does not call `crypto.randomUUID`, because Node draws many UUIDs in advance: if the program has called it while a startup snapshot
- * was built, all processes that start from the snapshot draw the same ones.
+ * Does not call `crypto.randomUUID`, because Node draws many UUIDs in advance: if the program has called it
+ * while a startup snapshot was built, all processes that start from the snapshot draw the same ones.
  */
 function randomUuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
@@ -73,7 +75,10 @@ export function tokenAt(monotonicMs: number): string {
   return `${randomUuid()} ${monotonicMs}`
 }
 
-/** The folder of the records of segments and of counters. It is shared, so a name cannot have segments and a counter at once. */
+/**
+ * The folder of the records of segments and of counters. It is shared, so a name cannot have segments and a
+ * counter at once.
+ */
 const numbersFolder = 'numbers/'
 
 /** The kind of numbers that a record counts. */
@@ -92,8 +97,8 @@ export function writeNumbers(kind: NumberKind, name: string, record: object): st
 /**
  * Reads the record of a name.
  *
- * @throws GraupelError `ERR_STATE_MISMATCH` if the name has numbers of another kind, or the record has another format;
- * `ERR_STATE_CORRUPT` if the record cannot be read. Such a record is never overwritten.
+ * @throws GraupelError `ERR_STATE_MISMATCH` if the name has numbers of another kind, or the record has
+ * another format; `ERR_STATE_CORRUPT` if the record cannot be read. Such a record is never overwritten.
  */
 export function readNumbers<T>(entry: StoreEntry, kind: NumberKind, name: string, types: RecordRules<T>['types']): T {
   return parseRecord<T>(entry, {

@@ -3,14 +3,18 @@ import { clientError, readStoreOptions } from './options.js'
 import { newVersion } from './record.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 
-/** A client of ioredis, node-redis (`redis`, `@redis/client`) or `@valkey/valkey-glide`; single, Sentinel or Cluster. */
+/**
+ * A client of ioredis, node-redis (`redis`, `@redis/client`) or `@valkey/valkey-glide`; single, Sentinel or
+ * Cluster.
+ */
 export type RedisClient = IoredisClient | NodeRedisClient | GlideClient
 
 interface IoredisClient {
   call(command: string, ...words: string[]): Promise<unknown>
 }
 interface NodeRedisClient {
-  // biome-ignore lint/suspicious/noExplicitAny: a client of one server takes the words; other clients take arguments before the words
+  // Clients of one server take the words alone; other clients take arguments before the words.
+  // biome-ignore lint/suspicious/noExplicitAny: each client has its own arguments
   sendCommand(...words: any[]): Promise<unknown>
 }
 interface GlideClient {
@@ -23,8 +27,9 @@ export interface RedisStoreOptions extends StoreOptions {
   prefix?: string
 }
 
-// Every call is a script: it runs in one step, and on the primary, whereas clients may send plain reads to replicas. PERSIST
-// changes nothing, but replicas refuse it as a write. So no read returns the old data of a replica.
+// Every call is a script: it runs in one step, and on the primary, whereas clients may send plain reads to
+// replicas. PERSIST changes nothing, but replicas refuse it as a write. So no read returns the old data of a
+// replica.
 const scripts = {
   read: `
 redis.call('PERSIST', KEYS[1])
@@ -48,19 +53,21 @@ return 'written'`,
 const versionLength = 36
 
 /**
- * A store in Redis or Valkey, of version 5 and later. Not durable: a failover to a replica, or a restart from a snapshot, may take
- * acknowledged writes back. `assumeDurable: true` is right for one server with `appendfsync always`.
+ * A store in Redis or Valkey, of version 5 and later. Not durable: a failover to a replica, or a restart from
+ * a snapshot, may take acknowledged writes back. `assumeDurable: true` is right for one server with
+ * `appendfsync always`.
  *
- * Each folder of keys is one hash, `{prefix}:folder`, which a server has or loses as a whole. All hashes are in one slot of a cluster. Reads also
- * need the primary. A user needs the commands EVAL, HGET, HGETALL, HINCRBY, HSET, INFO, PERSIST and TIME (`~{graupel}* +eval +hget
- * …` in an ACL).
+ * Each folder of keys is one hash, `{prefix}:folder`, which a server has or loses as a whole. All hashes are
+ * in one slot of a cluster. Reads also need the primary. A user needs the commands EVAL, HGET, HGETALL,
+ * HINCRBY, HSET, INFO, PERSIST and TIME (`~{graupel}* +eval +hget …` in an ACL).
  *
- * @param client - A connected client of ioredis, node-redis or valkey-glide: of one server, of Sentinel, or of a cluster. It is
- * never closed. A client of node-redis needs a listener of `error`; without a listener it does not connect again.
+ * @param client - A connected client of ioredis, node-redis or valkey-glide: of one server, of Sentinel, or
+ * of a cluster. It is never closed. A client of node-redis needs a listener of `error`; without a listener it
+ * does not connect again.
  * @param options - None is required; {@link RedisStoreOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with the client's
- * errors, and `incarnation` and `nowMs` with GraupelError `ERR_STORE_UNSAFE` if the server's `maxmemory-policy` evicts keys that do not expire,
- * such as `allkeys-lru`.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject
+ * with the client's errors, and `incarnation` and `nowMs` with GraupelError `ERR_STORE_UNSAFE` if the
+ * server's `maxmemory-policy` evicts keys that do not expire, such as `allkeys-lru`.
  * @example
  * const client = new Redis(process.env.REDIS_URL, { socketTimeout: 3000 }) // of ioredis
  * const store = redisStore(client)
@@ -79,7 +86,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     const hash = `{${prefix}}${name}`
     return send(hash, ['EVAL', scripts[script], '1', hash, ...words])
   }
-  /** Asks the server that has the hash of a key: while a slot migrates, some of its hashes are on one server, and some on another. */
+  /**
+   * Asks the server that has the hash of a key: while a slot migrates, some of its hashes are on one server,
+   * and some on another.
+   */
   const ask = async (script: 'time' | 'info', key: string | undefined, signal: AbortSignal | undefined) => {
     const text = textOf(await run(script, key === undefined ? '' : `:${partsOf(key).folder}`, [], signal))
     const of = (field: string) => {
@@ -125,7 +135,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     async place(signal) {
       const text = textOf(await run('place', '', [], signal))
       const [, keys, id, port] = /^(.*?) # Server.*^run_id:(\S+).*^tcp_port:(\d+)/ms.exec(text) ?? []
-      // Not in the script, which may not ask that. A cluster has one database, and a user may have no right to ask.
+      // Not in the script, which may not ask that. A cluster has one database, and a user may have no right
+      // to ask.
       const isCluster = /^redis_mode:cluster/m.test(text)
       const client = isCluster ? '' : await send(keys as string, ['CLIENT', 'INFO']).then(textOf, () => '')
       const [, address = `port ${port}`] = /laddr=(\S+)/.exec(client) ?? []
@@ -150,8 +161,8 @@ function senderOf(client: RedisClient): (key: string, words: [string, ...string[
   if (typeof of?.sendCommand !== 'function') {
     throw clientError('Redis', client, 'a client of ioredis, node-redis or valkey-glide')
   }
-  // Only a client of a cluster has `masters`; only a client of Sentinel has `getMasterNode`. `false` means that the command is not
-  // a read.
+  // Only a client of a cluster has `masters`; only a client of Sentinel has `getMasterNode`. `false` means
+  // that the command is not a read.
   if ('masters' in of) return (key, words) => (client as NodeRedisClient).sendCommand(key, false, words)
   if ('getMasterNode' in of) return (_key, words) => (client as NodeRedisClient).sendCommand(false, words)
   return (_key, words) => (client as NodeRedisClient).sendCommand(words)

@@ -21,7 +21,10 @@ export function entryOf({ key, value, version }: Row): StoreEntry {
   return { key, value, version }
 }
 
-/** Returns the first text after all keys of a folder, so that the index finds their range: in ASCII, '0' follows '/'. */
+/**
+ * Returns the first text after all keys of a folder, so that the index finds their range: in ASCII, '0'
+ * follows '/'.
+ */
 export function endOf(folder: string): string {
   return `${folder.slice(0, -1)}0`
 }

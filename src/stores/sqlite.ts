@@ -25,24 +25,31 @@ export interface SqliteStoreOptions extends StoreOptions {
 /** The lowest `PRAGMA synchronous` that syncs each commit (sqlite.org/pragma.html#pragma_synchronous). */
 const fullSync = 2
 
-/** The timeout of connections that have no timeout, as in libsql and `node:sqlite`; it is the default of better-sqlite3. */
+/**
+ * The timeout of connections that have no timeout, as in libsql and `node:sqlite`; it is the default of
+ * better-sqlite3.
+ */
 const busyTimeoutMs = 5000
 
 /**
- * A store in a SQLite database: a file that any number of processes of one host may have open, and that must not lie on a network
- * file system. It is durable, unless `PRAGMA journal_mode` is `OFF` or `MEMORY`.
+ * A store in a SQLite database: a file that any number of processes of one host may have open, and that must
+ * not lie on a network file system. It is durable, unless `PRAGMA journal_mode` is `OFF` or `MEMORY`.
  *
- * Every call is one statement, and blocks the thread for some tenths of a millisecond. While another process writes, a call blocks
- * for up to `PRAGMA busy_timeout` of the connection, which is set to 5000 ms if it is 0.
+ * Every call is one statement, and blocks the thread for some tenths of a millisecond. While another process
+ * writes, a call blocks for up to `PRAGMA busy_timeout` of the connection, which is set to 5000 ms if it is
+ * 0.
  *
- * A connection with `PRAGMA synchronous` below `FULL` is refused, because a loss of power takes acknowledged writes back;
- * better-sqlite3 sets `NORMAL` in WAL mode. `assumeDurable: true` allows such a connection. A call while the connection has an open
- * transaction is also refused, because a rollback would take the write back.
+ * A connection with `PRAGMA synchronous` below `FULL` is refused, because a loss of power takes acknowledged
+ * writes back; better-sqlite3 sets `NORMAL` in WAL mode. `assumeDurable: true` allows such a connection. A
+ * call while the connection has an open transaction is also refused, because a rollback would take the write
+ * back.
  *
- * @param database - An open database of better-sqlite3, libsql (without `syncUrl`) or `node:sqlite`. It is never closed.
+ * @param database - An open database of better-sqlite3, libsql (without `syncUrl`) or `node:sqlite`. It is
+ * never closed.
  * @param options - None is required; {@link SqliteStoreOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with the client's
- * errors, and with GraupelError `ERR_STORE_UNSAFE` if the connection is refused, `ERR_STORE_UNAVAILABLE` if the table is missing.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject
+ * with the client's errors, and with GraupelError `ERR_STORE_UNSAFE` if the connection is refused,
+ * `ERR_STORE_UNAVAILABLE` if the table is missing.
  * @example
  * const database = new Database('fleet.db') // of better-sqlite3
  * const store = sqliteStore(database)
@@ -66,14 +73,14 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
     `CREATE TABLE IF NOT EXISTS ${sums} (key TEXT PRIMARY KEY, sum INTEGER NOT NULL) WITHOUT ROWID;`,
   ].join('\n')
   const all = (sql: string, ...values: string[]) => database.prepare(sql).all(...values) as Row[]
-  // Uses all(), because get() stops after one row. The commit follows later, and better-sqlite3 and libsql do not report that it
-  // fails if another process reads.
+  // Uses all(), because get() stops after one row. The commit follows later, and better-sqlite3 and libsql do
+  // not report that it fails if another process reads.
   const one = (sql: string, ...values: string[]) => all(sql, ...values)[0]
   const pragma = (name: string) => Number(Object.values(one(`PRAGMA ${name}`) ?? {})[0])
 
   const check = () => {
-    // This comes first, because it throws if the database is closed. libsql ends the process if a closed database is asked for its
-    // transaction.
+    // This comes first, because it throws if the database is closed. libsql ends the process if a closed
+    // database is asked for its transaction.
     if (pragma('busy_timeout') === 0) database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
     if (database.inTransaction === true || database.isTransaction === true) {
       throw new GraupelError(
@@ -100,9 +107,9 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
   }
 
   /**
-   * Runs a statement in a transaction that has its lock already. libsql leaves a statement open that has met a lock. While this
-   * statement is open, SQLite commits no write of the connection, although it reports success, and keeps the connection's old
-   * snapshot.
+   * Runs a statement in a transaction that has its lock already. libsql leaves a statement open that has met
+   * a lock. While this statement is open, SQLite commits no write of the connection, although it reports
+   * success, and keeps the connection's old snapshot.
    */
   const inTransaction = <T>(signal: AbortSignal | undefined, kind: 'read' | 'write', statement: () => T): Promise<T> =>
     run(signal, () => {

@@ -7,7 +7,10 @@ export interface ZooKeeperError extends Error {
   readonly code?: number
 }
 
-/** The parts of a client of node-zookeeper-client that the store uses. The package is not imported, so its constants stand here. */
+/**
+ * The parts of a client of node-zookeeper-client that the store uses. The package is not imported, so its
+ * constants stand here.
+ */
 export interface Client {
   connect(): void
   close(): void
@@ -23,8 +26,8 @@ export interface Client {
 }
 
 /**
- * Several writes in one step. They name no versions of nodes, because the client sends -1, which means any version, for version 0
- * (its Transaction.js, `version || -1`).
+ * Several writes in one step. They name no versions of nodes, because the client sends -1, which means any
+ * version, for version 0 (its Transaction.js, `version || -1`).
  */
 export interface Transaction {
   check(path: string): Transaction
@@ -34,7 +37,10 @@ export interface Transaction {
   commit(answer: Answer): void
 }
 
-/** A private object of a client. Its public methods give no reason for a failure, and cannot end a call that hangs. */
+/**
+ * A private object of a client. Its public methods give no reason for a failure, and cannot end a call that
+ * hangs.
+ */
 interface ConnectionManager {
   readonly socket?: { destroy(): void }
   readonly servers: readonly { readonly host: string; readonly port: number }[]
@@ -71,10 +77,11 @@ interface Listener {
 }
 
 /**
- * Replaces four private methods of a client that is not connected yet, whose faults would end the process or leave calls without an
- * answer. All knowledge of the inside of node-zookeeper-client 1.1.3 is in this file; test/stores/adapters.test.ts names that
- * version. Remove this function once the package itself reports these errors: a refused port (findNextServer), an unknown code
- * (onSocketData), the error of a socket (onSocketError), and the rest of a reply after a lost connection (onSocketClosed).
+ * Replaces four private methods of a client that is not connected yet, whose faults would end the process or
+ * leave calls without an answer. All knowledge of the inside of node-zookeeper-client 1.1.3 is in this file;
+ * test/stores/adapters.test.ts names that version. Remove this function once the package itself reports these
+ * errors: a refused port (findNextServer), an unknown code (onSocketData), the error of a socket
+ * (onSocketError), and the rest of a reply after a lost connection (onSocketClosed).
  */
 export function mend(client: Client, listener: Listener): void {
   const manager = client.connectionManager
@@ -84,7 +91,8 @@ export function mend(client: Client, listener: Listener): void {
       try {
         connect(server)
       } catch (error) {
-        // Node refuses an invalid port. The client reconnects later, because it has not yet counted on to the next server.
+        // Node refuses an invalid port. The client reconnects later, because it has not yet counted on to the
+        // next server.
         listener.failed(error as Error)
         setImmediate(() => manager.onSocketClosed(true))
       }
@@ -94,7 +102,8 @@ export function mend(client: Client, listener: Listener): void {
     try {
       onSocketData.call(manager, data)
     } catch (error) {
-      // The client throws for codes that it does not know, such as the code of a quota, and for the answers of another service.
+      // The client throws for codes that it does not know, such as the code of a quota, and for the answers
+      // of another service.
       listener.failed(error as Error)
       manager.socket?.destroy()
     }

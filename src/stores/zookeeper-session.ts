@@ -10,7 +10,10 @@ const maxPatienceMs = 12_000
 const silentMs = 1000
 const closeMs = 1000
 
-/** Timers with one more turn of the event loop, in which an answer is read that came while this thread was busy. */
+/**
+ * Timers with one more turn of the event loop, in which an answer is read that came while this thread was
+ * busy.
+ */
 export const timers: Pick<Clock, 'later'> = {
   later(callback, ms) {
     let turn: NodeJS.Immediate | undefined
@@ -26,7 +29,10 @@ export const timers: Pick<Clock, 'later'> = {
 
 interface Owner {
   connected(): void
-  /** Hears that the session takes no more calls. @param failure - Set if another client would fail in the same way. */
+  /**
+   * Hears that the session takes no more calls. @param failure - Set if another client would fail in the same
+   * way.
+   */
   over(failure?: Error): void
 }
 
@@ -67,7 +73,10 @@ export class Session {
     client.connect()
   }
 
-  /** Limits an attempt to connect: a server that is starting or stopped may accept a connection and never answer. */
+  /**
+   * Limits an attempt to connect: a server that is starting or stopped may accept a connection and never
+   * answer.
+   */
   #awaitConnection(): void {
     clearTimeout(this.#connecting)
     this.#connecting = setTimeout(() => this.cut(), this.#patienceMs)
@@ -75,7 +84,10 @@ export class Session {
     this.#patienceMs = Math.min(this.#patienceMs * 2, maxPatienceMs)
   }
 
-  /** Makes a call. Without a signal it ends after two thirds of the session's timeout, as in ZooKeeper's own client. */
+  /**
+   * Makes a call. Without a signal it ends after two thirds of the session's timeout, as in ZooKeeper's own
+   * client.
+   */
   call<T>(signal: AbortSignal | undefined, ask: (client: Client, answer: Answer<T>) => void): Promise<T> {
     const limitMs = Math.max(silentMs, (this.#client.getSessionTimeout() * 2) / 3)
     const late = () => new Error(`no answer within ${limitMs} ms`)
@@ -141,7 +153,8 @@ export class Session {
   #change(code: number): void {
     this.isConnected = code === states.connected || code === states.readOnly
     if (this.#isOver) {
-      // The client was connecting when it was closed. Until now its close() would have thrown, or ended the process later.
+      // The client was connecting when it was closed. Until now its close() would have thrown, or ended the
+      // process later.
       if (this.isConnected) this.#client.close()
     } else if (this.isConnected) {
       clearTimeout(this.#connecting)
@@ -153,8 +166,8 @@ export class Session {
       const failure = code === states.expired ? expired() : authFailed()
       this.#end(failure)
       this.cut()
-      // If a session expires before it was connected, the options of `createClient` name an old session, and another client would
-      // expire too.
+      // If a session expires before it was connected, the options of `createClient` name an old session, and
+      // another client would expire too.
       this.#owner.over(this.#wasConnected && code === states.expired ? undefined : failure)
     } else {
       this.#fail(new Error('the connection was lost', { cause: this.reason }))

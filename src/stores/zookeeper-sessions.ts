@@ -4,10 +4,15 @@ import { clientError } from './options.js'
 import { type Answer, type Client, codes, disconnected, isClient } from './zookeeper-client.js'
 import { closedError, connectMs, Session, timers } from './zookeeper-session.js'
 
-/** How long a call without a signal waits for a connection. A call with a signal has a deadline, and waits for `connectMs`. */
+/**
+ * How long a call without a signal waits for a connection. A call with a signal has a deadline, and waits for
+ * `connectMs`.
+ */
 const patientConnectMs = 10_000
 
-/** The calls of a store, by one client after another: a client whose session has expired never answers again. */
+/**
+ * The calls of a store, by one client after another: a client whose session has expired never answers again.
+ */
 export class Sessions {
   readonly #create: () => unknown
   readonly #given = new WeakSet<object>()
@@ -22,7 +27,10 @@ export class Sessions {
     this.#create = create
   }
 
-  /** Makes a call, which ends with the answer, the signal or an error of the connection, even if the client never answers. */
+  /**
+   * Makes a call, which ends with the answer, the signal or an error of the connection, even if the client
+   * never answers.
+   */
   async call<T>(signal: AbortSignal | undefined, ask: (client: Client, answer: Answer<T>) => void): Promise<T> {
     const session = await this.#connected(signal)
     try {

@@ -19,7 +19,10 @@ export interface ZooKeeperClient {
 
 /** The options of {@link zookeeperStore}. */
 export interface ZooKeeperStoreOptions extends StoreOptions {
-  /** The node above all nodes of the store: below the root, or below the chroot path of the client. @default 'graupel' */
+  /**
+   * The node above all nodes of the store: below the root, or below the chroot path of the client. @default
+   * 'graupel'
+   */
   prefix?: string
   /**
    * The rights to the nodes that the store makes: an array of `ACL` of node-zookeeper-client.
@@ -43,20 +46,23 @@ const versionLength = 36
 const noData = /* @__PURE__ */ Buffer.alloc(0)
 
 /**
- * A store in ZooKeeper 3.5 and later. Durable: a majority of the servers has every acknowledged write. `assumeDurable: false` is
- * refused, because servers of ZooKeeper have no incarnation.
+ * A store in ZooKeeper 3.5 and later. Durable: a majority of the servers has every acknowledged write.
+ * `assumeDurable: false` is refused, because servers of ZooKeeper have no incarnation.
  *
- * A client whose session has expired never answers again. So the store calls `createClient` for each session, connects the client,
- * and closes the last client in `close()`. A user needs READ, WRITE, CREATE and DELETE on the node of the prefix and below, and
- * CREATE above it unless the node exists.
+ * A client whose session has expired never answers again. So the store calls `createClient` for each session,
+ * connects the client, and closes the last client in `close()`. A user needs READ, WRITE, CREATE and DELETE
+ * on the node of the prefix and below, and CREATE above it unless the node exists.
  *
- * @param createClient - Returns a new client each time, not connected. The store uses the credentials of its `addAuthInfo`.
+ * @param createClient - Returns a new client each time, not connected. The store uses the credentials of its
+ * `addAuthInfo`.
  * @param options - None is required; {@link ZooKeeperStoreOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject with the client's
- * errors, and with GraupelError `ERR_STORE_UNAVAILABLE` if there is no connection, if the session has expired, if the server
- * refuses the credentials (`AUTH_FAILED`) or the user has no right (`NO_AUTH`), and after `close()`.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject
+ * with the client's errors, and with GraupelError `ERR_STORE_UNAVAILABLE` if there is no connection, if the
+ * session has expired, if the server refuses the credentials (`AUTH_FAILED`) or the user has no right
+ * (`NO_AUTH`), and after `close()`.
  * @example
- * const store = zookeeperStore(() => createClient(process.env.ZOOKEEPER ?? '127.0.0.1:2181')) // of node-zookeeper-client
+ * // createClient is exported by node-zookeeper-client.
+ * const store = zookeeperStore(() => createClient(process.env.ZOOKEEPER ?? '127.0.0.1:2181'))
  * await store.write('settings/first', 'one', undefined)
  * const entry = await store.read('settings/first')
  * entry.value // 'one'
@@ -85,7 +91,10 @@ export function zookeeperStore(
     }
   }
 
-  /** Makes the nodes that are missing, and resolves to the errors. All requests are sent at once, and answered in order. */
+  /**
+   * Makes the nodes that are missing, and resolves to the errors. All requests are sent at once, and answered
+   * in order.
+   */
   const make = (paths: readonly string[], signal: AbortSignal | undefined) =>
     Promise.all(
       paths.map((path) =>
@@ -95,7 +104,10 @@ export function zookeeperStore(
       ),
     )
 
-  /** Runs a transaction. Resolves to the code of its failure if a node is missing or exists already; otherwise to `undefined`. */
+  /**
+   * Runs a transaction. Resolves to the code of its failure if a node is missing or exists already; otherwise
+   * to `undefined`.
+   */
   const failureOf = (steps: (transaction: Transaction) => Transaction, signal: AbortSignal | undefined) =>
     call(signal, (client, answer) => steps(client.transaction()).commit(answer)).then(
       () => undefined,
@@ -112,8 +124,9 @@ export function zookeeperStore(
     read(key, signal) {
       const { path } = placeOf(root, key)
       return call(signal, (client, answer) => {
-        // A server may be behind the leader, and the client has no sync(). A transaction goes through the leader, and the calls of
-        // a session run in order. So the server has all acknowledged writes when it reads.
+        // A server may be behind the leader, and the client has no sync(). A transaction goes through the
+        // leader, and the calls of a session run in order. So the server has all acknowledged writes when it
+        // reads.
         let behind: ZooKeeperError | null | undefined = new Error('its transaction was not answered')
         client
           .transaction()
@@ -136,7 +149,8 @@ export function zookeeperStore(
           else answer(error, found)
         }),
       )
-      // All reads are one call, because each call adds a listener to the signal, and Node warns of more than ten.
+      // All reads are one call, because each call adds a listener to the signal, and Node warns of more than
+      // ten.
       const entries = await call<(StoreEntry | undefined)[]>(signal, (client, answer) => {
         const found: (StoreEntry | undefined)[] = []
         if (names.length === 0) answer(null, found)
@@ -159,8 +173,8 @@ export function zookeeperStore(
       if (expected !== undefined) {
         // No write has a version of another form.
         if (!versionPattern.test(expected) || expected.length !== versionLength) return undefined
-        // The child exists for as long as its write is the last. The server's own version of a node would not do: it begins again
-        // in a node that was removed and made again.
+        // The child exists for as long as its write is the last. The server's own version of a node would not
+        // do: it begins again in a node that was removed and made again.
         const failed = await failureOf(
           (steps) => steps.remove(`${path}/${expected}`).create(child, noData, acl).setData(path, data),
           signal,

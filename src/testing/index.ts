@@ -29,7 +29,10 @@ import {
 export interface TestGeneratorOptions<F extends readonly Field[] = readonly Field[]> {
   /** The fields of an id and their widths. @default layouts.twitter */
   layout?: Layout<F>
-  /** The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the layout's */
+  /**
+   * The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the
+   * layout's
+   */
   epoch?: number | Date
   /** One number over all node fields of the layout, or a number for each field. @default 0 */
   node?: NodeOf<F>
@@ -49,21 +52,24 @@ export interface TestGeneratorOptions<F extends readonly Field[] = readonly Fiel
  * ids.reset()
  */
 export type TestGenerator<F extends readonly Field[] = readonly Field[]> = IdGenerator<F> & {
-  /** Begins again: the next id is the first id of a new generator. Needs no `this`: `beforeEach(ids.reset)`. */
+  /**
+   * Begins again: the next id is the first id of a new generator. Needs no `this`: `beforeEach(ids.reset)`.
+   */
   reset(this: void): void
 }
 
 const optionNames: readonly string[] = ['node', 'layout', 'epoch', 'clock'] satisfies (keyof TestGeneratorOptions)[]
 
 /**
- * Makes a generator for tests: its ids are the same in each run. Each generator counts by itself, from the first id of the time that
- * `clock` shows. If the ids of a tick are used up, or the clock goes back, it counts on ahead of the clock, and never waits.
+ * Makes a generator for tests: its ids are the same in each run. Each generator counts by itself, from the
+ * first id of the time that `clock` shows. If the ids of a tick are used up, or the clock goes back, it
+ * counts on ahead of the clock, and never waits.
  *
- * Its ids are not distinct from those of other generators. It runs on the js engine, without a binary. It reads neither
- * `GRAUPEL_ENGINE` nor `GRAUPEL_NODE`.
+ * Its ids are not distinct from those of other generators. It runs on the js engine, without a binary. It
+ * reads neither `GRAUPEL_ENGINE` nor `GRAUPEL_NODE`.
  *
- * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_NODE_INVALID`,
- * `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`.
+ * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`,
+ * `ERR_NODE_INVALID`, `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`.
  * @example
  * const ids = testGenerator()
  * ids.next() // 2006515713438646272n
@@ -120,7 +126,10 @@ function freshSpec(options: ResolvedOptions, node: number): CoreSpec {
 /** Bytes enough for the table of one state. */
 const tableBytes = 32 * 1024
 
-/** Opens a state in memory of its own, which goes with the generator: a suite may make and reset many thousands. */
+/**
+ * Opens a state in memory of its own, which goes with the generator: a suite may make and reset many
+ * thousands.
+ */
 function open(spec: CoreSpec): Core {
   const table = new StateTable(new ArrayBuffer(tableBytes))
   return new JsCore(spec, new ThreadStates(table, { ...platform, claims: undefined }), open)

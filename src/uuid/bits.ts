@@ -13,15 +13,19 @@ const most = 74 - leastRandom
 /** More would not fit an integer of 32 bits. */
 const mostOfSequence = 32
 
-/** The addon writes runs of at least this many ids with one time and node: its call takes as long as a hundred UUIDs in JavaScript. */
+/**
+ * The addon writes runs of at least this many ids with one time and node: its call takes as long as a hundred
+ * UUIDs in JavaScript.
+ */
 const nativeFrom = 128
 
 /** The first millisecond that 48 bits do not hold. */
 export const endMs = 2 ** 48
 
 /**
- * Writes ids of a layout in the form of UUIDs (RFC 9562, section 5.7): 48 bits of Unix milliseconds, then 74 bits, which are the
- * sequence, the node, and random ones. The sequence comes first, so UUIDs sort as the ids do.
+ * Writes ids of a layout in the form of UUIDs (RFC 9562, section 5.7): 48 bits of Unix milliseconds, then 74
+ * bits, which are the sequence, the node, and random ones. The sequence comes first, so UUIDs sort as the ids
+ * do.
  */
 export class UuidBits {
   /** The bits that `set` has set: four words, the most significant first, as signed integers of 32 bits. */
@@ -37,7 +41,10 @@ export class UuidBits {
 
   readonly #layout: Layout
   readonly #version: number
-  /** The half of an id that has the lowest bit of the sequence, the place of this bit there, and the bits of a sequence. */
+  /**
+   * The half of an id that has the lowest bit of the sequence, the place of this bit there, and the bits of a
+   * sequence.
+   */
   readonly #isUpper: boolean
   readonly #from: number
   readonly #mask: number
@@ -48,7 +55,10 @@ export class UuidBits {
   /** The bits of an id that are not its sequence. They change once a tick, or if the node does. */
   readonly #keptHigh: number
   readonly #keptLow: number
-  /** These bits of the last id, and what stands in words 1 and 2 while they stay: time, version, variant and node. */
+  /**
+   * These bits of the last id, and what stands in words 1 and 2 while they stay: time, version, variant and
+   * node.
+   */
   #high: number
   #low: number
   #kept1 = 0

@@ -39,7 +39,8 @@ export interface DecodedIdUuid<F extends readonly Field[] = readonly Field[]> ex
 export const block = /* @__PURE__ */ (() => new DataView(new ArrayBuffer(16)))()
 
 /**
- * Whether a value is the text of a UUID: 32 digits of hex in either case, with hyphens, as 8-4-4-4-12. Any version and variant. Never throws.
+ * Whether a value is the text of a UUID: 32 digits of hex in either case, with hyphens, as 8-4-4-4-12. Any
+ * version and variant. Never throws.
  *
  * @example
  * isUuid('019A8F2E-6B1C-7000-8070-ABCDEF012345') // true
@@ -50,7 +51,8 @@ export function isUuid(value: unknown): value is string {
 }
 
 /**
- * Returns the UUID that people paste, in its usual form: in either case, in braces, or behind `urn:uuid:`. Returns `undefined` for another text.
+ * Returns the UUID that people paste, in its usual form: in either case, in braces, or behind `urn:uuid:`.
+ * Returns `undefined` for another text.
  *
  * @internal
  */
@@ -61,8 +63,8 @@ export function pastedUuid(text: string): string | undefined {
 }
 
 /**
- * Reads a UUID, and returns it in its usual form: small letters, hyphens, no braces. Accepts either case, braces around the text, and 16
- * bytes, the most significant first. Nothing else is skipped or converted.
+ * Reads a UUID, and returns it in its usual form: small letters, hyphens, no braces. Accepts either case,
+ * braces around the text, and 16 bytes, the most significant first. Nothing else is skipped or converted.
  *
  * @throws TypeError, RangeError `ERR_ID_INVALID`
  * @example
@@ -74,7 +76,8 @@ export function parseUuid(uuid: string | Uint8Array): string {
 }
 
 /**
- * Returns the 16 bytes of a UUID, the most significant first, as `BINARY(16)` keeps them. Reads what {@link parseUuid} reads.
+ * Returns the 16 bytes of a UUID, the most significant first, as `BINARY(16)` keeps them. Reads what {@link
+ * parseUuid} reads.
  *
  * @throws TypeError, RangeError `ERR_ID_INVALID`
  * @example
@@ -86,11 +89,13 @@ export function uuidBytes(uuid: string | Uint8Array): Uint8Array {
 }
 
 /**
- * Takes a UUID apart. Without a layout, it reads every UUID. With a layout, it reads UUIDs that a generator of the layout made, and
- * returns their node, sequence and id too. Nothing in a UUID tells which layout it has, or whether another program made it.
+ * Takes a UUID apart. Without a layout, it reads every UUID. With a layout, it reads UUIDs that a generator
+ * of the layout made, and returns their node, sequence and id too. Nothing in a UUID tells which layout it
+ * has, or whether another program made it.
  *
  * @param uuid - Its text, in either case, with or without braces; or 16 bytes.
- * @throws TypeError, RangeError `ERR_ID_INVALID`, also for a UUID that no generator of the layout makes; TypeError `ERR_LAYOUT_INVALID`.
+ * @throws TypeError, RangeError `ERR_ID_INVALID`, also for a UUID that no generator of the layout makes;
+ * TypeError `ERR_LAYOUT_INVALID`.
  * @example
  * decodeUuid('017f22e2-79b0-7cc3-98c4-dc0c0c07398f').timestamp.toISOString() // '2022-02-22T19:22:22.000Z'
  */
@@ -111,8 +116,8 @@ export function decodeUuid(uuid: string | Uint8Array, layout?: Layout): DecodedU
 }
 
 /**
- * Returns the least UUID of version 7 of a millisecond, for ranges in a query: `WHERE id >= uuidAt(from) AND id < uuidAt(to)`. UUIDs of
- * version 8 of the same time are above it, too.
+ * Returns the least UUID of version 7 of a millisecond, for ranges in a query: `WHERE id >= uuidAt(from) AND
+ * id < uuidAt(to)`. UUIDs of version 8 of the same time are above it, too.
  *
  * @param time - A Date, or milliseconds since 1970 from 0 to 2^48 - 1; fractions are rounded down.
  * @throws TypeError, RangeError `ERR_ID_INVALID`
@@ -151,7 +156,10 @@ export function load(uuid: unknown): void {
   loadUuid(isBraced ? uuid.slice(1, -1) : uuid, block)
 }
 
-/** The id of the UUID in {@link block}. @throws RangeError `ERR_ID_INVALID` if no generator of the layout makes the UUID. */
+/**
+ * The id of the UUID in {@link block}. @throws RangeError `ERR_ID_INVALID` if no generator of the layout
+ * makes the UUID.
+ */
 export function loadedId(layout: Layout): bigint {
   bitsOf(layout)
   const version = block.getUint8(6) >>> 4

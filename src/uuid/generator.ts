@@ -15,8 +15,8 @@ import type { UuidVersion } from './bits.js'
 import { uuidWriter } from './writer.js'
 
 /**
- * A source of ids with a layout: a generator, or a client of the id service. If its `engine` is `'js'`, JavaScript writes the UUIDs; otherwise
- * the addon does, if it loads.
+ * A source of ids with a layout: a generator, or a client of the id service. If its `engine` is `'js'`,
+ * JavaScript writes the UUIDs; otherwise the addon does, if it loads.
  */
 export type IdSource = Pick<IdGenerator, 'layout' | 'next' | 'nextAsync' | 'fill' | 'fillAsync' | 'take' | 'close'> &
   Partial<Pick<IdGenerator, 'engine'>> & {
@@ -27,8 +27,8 @@ export type IdSource = Pick<IdGenerator, 'layout' | 'next' | 'nextAsync' | 'fill
 /** The version of the UUIDs that {@link createUuidGenerator} makes. */
 export interface UuidVersionOption {
   /**
-   * 7, or 8 for the same bits under another number. RFC 9562 recommends version 8 for UUIDs that name a node. PostgreSQL and others read the
-   * time of version 7 only.
+   * 7, or 8 for the same bits under another number. RFC 9562 recommends version 8 for UUIDs that name a node.
+   * PostgreSQL and others read the time of version 7 only.
    *
    * @default 7
    */
@@ -39,8 +39,8 @@ export interface UuidVersionOption {
 export type UuidOptions<F extends readonly Field[] = readonly Field[]> = GeneratorOptions<F> & UuidVersionOption
 
 /**
- * Makes UUIDs, by the calls of a generator of ids. Made by {@link createUuidGenerator}. `next`, `nextAsync` and `nextBytes` can be passed as
- * functions.
+ * Makes UUIDs, by the calls of a generator of ids. Made by {@link createUuidGenerator}. `next`, `nextAsync`
+ * and `nextBytes` can be passed as functions.
  *
  * @example
  * const uuids = createUuidGenerator({ node: 7 })
@@ -66,11 +66,14 @@ export interface UuidGenerator<S extends IdSource = IdGenerator> extends Iterabl
   /**
    * Fills an array with UUIDs of 16 bytes in ascending order, and returns it. Blocks as `ids.fill`.
    *
-   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`, also if its length is no multiple of 16; as `next`, with `filled`: how many UUIDs are at
-   * the front.
+   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`, also if its length is no multiple of 16; as `next`,
+   * with `filled`: how many UUIDs are at the front.
    */
   fill<A extends Uint8Array>(array: A): A
-  /** Fills an array without blocking the event loop. Do not use the array before the promise settles. @throws as `fill`; the promise rejects. */
+  /**
+   * Fills an array without blocking the event loop. Do not use the array before the promise settles. @throws
+   * as `fill`; the promise rejects.
+   */
   fillAsync<A extends Uint8Array>(array: A): Promise<A>
   /** Makes `count` UUIDs, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
   take(count: number): string[]
@@ -81,11 +84,13 @@ export interface UuidGenerator<S extends IdSource = IdGenerator> extends Iterabl
 }
 
 /**
- * Makes a generator of UUIDs (RFC 9562, version 7). Time, node and sequence are those of an id of the same node, so two UUIDs are never equal,
- * whatever their random bits are, and they sort as they were made. The random bits, of which there are at least 40, keep them apart from UUIDs
- * of other programs, and make them hard to guess.
+ * Makes a generator of UUIDs (RFC 9562, version 7). Time, node and sequence are those of an id of the same
+ * node, so two UUIDs are never equal, whatever their random bits are, and they sort as they were made. The
+ * random bits, of which there are at least 40, keep them apart from UUIDs of other programs, and make them
+ * hard to guess.
  *
- * @param options - The options of `createGenerator`, and `version`; or `ids`, a generator or a client to take the slots from, and `version`.
+ * @param options - The options of `createGenerator`, and `version`; or `ids`, a generator or a client to take
+ * the slots from, and `version`.
  * @throws as `createGenerator`; RangeError `ERR_LAYOUT_INVALID` if sequence and node have more than 34 bits.
  * @example
  * const uuids = createUuidGenerator({ node: 7 })
@@ -213,7 +218,8 @@ class Uuids implements UuidGenerator<IdSource> {
 
   /** Writes the UUIDs of ids to an array, from a byte on. */
   #write(ids: BigUint64Array, array: Uint8Array, at: number): void {
-    // Again, because the array may have been transferred since the ids were asked for, for example by a user's clock.
+    // Again, because the array may have been transferred since the ids were asked for, for example by a
+    // user's clock.
     checkBytes(array)
     // An array of our own, because a subclass could hide the elements.
     const uuids = new Uint8Array(bufferGetter.call(array), byteOffsetGetter.call(array) + at, 16 * ids.length)

@@ -10,8 +10,8 @@ import { bitsOf, block, load, loadedId } from './decode.js'
 /** The options of {@link uuidOf} and {@link idOfUuid}. */
 export interface UuidKeyOptions {
   /**
-   * 16, 24 or 32 random bytes. The last bits of the UUID are made of the id by AES with this key, so nobody without the key can make the
-   * UUID of an id. Needs `node:crypto`. A key that is `undefined` is refused.
+   * 16, 24 or 32 random bytes. The last bits of the UUID are made of the id by AES with this key, so nobody
+   * without the key can make the UUID of an id. Needs `node:crypto`. A key that is `undefined` is refused.
    *
    * @default none; the last bits are zero
    */
@@ -21,13 +21,14 @@ export interface UuidKeyOptions {
 const optionNames: readonly string[] = ['key'] satisfies (keyof UuidKeyOptions)[]
 
 /**
- * Writes an id in the form of a UUID: a `BIGINT` inside, a UUID outside. The bits that are random in other UUIDs are zero, and anyone who
- * knows the layout can make such a UUID. With a key, these bits prove that a holder of the key has made it. Time, node and sequence can be read
- * in both cases.
+ * Writes an id in the form of a UUID: a `BIGINT` inside, a UUID outside. The bits that are random in other
+ * UUIDs are zero, and anyone who knows the layout can make such a UUID. With a key, these bits prove that a
+ * holder of the key has made it. Time, node and sequence can be read in both cases.
  *
  * @param id - A bigint, or the id in decimal digits.
  * @param layout - The layout that it was made with. Its sequence and node have at most 34 bits.
- * @throws TypeError, RangeError `ERR_ID_INVALID`, `ERR_LAYOUT_INVALID`, `ERR_KEY_INVALID`, `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`.
+ * @throws TypeError, RangeError `ERR_ID_INVALID`, `ERR_LAYOUT_INVALID`, `ERR_KEY_INVALID`,
+ * `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`.
  * @example
  * uuidOf(1541815603606036480n, layouts.twitter) // '0181ab11-8149-7000-97a0-000000000000'
  * const key = Uint8Array.from({ length: 16 }, (_, i) => i) // use random bytes
@@ -50,10 +51,11 @@ export function uuidOf<F extends readonly Field[]>(
 }
 
 /**
- * Returns the id of a UUID that {@link uuidOf} has written, with the same key if there was one, and refuses all others.
+ * Returns the id of a UUID that {@link uuidOf} has written, with the same key if there was one, and refuses
+ * all others.
  *
- * @throws TypeError, RangeError as {@link uuidOf}. A forged UUID is `ERR_ID_INVALID`, except with a probability of 2^-(74 - s - n), for s bits of
- * sequence and n of node: 2^-52 with `layouts.twitter`.
+ * @throws TypeError, RangeError as {@link uuidOf}. A forged UUID is `ERR_ID_INVALID`, except with a
+ * probability of 2^-(74 - s - n), for s bits of sequence and n of node: 2^-52 with `layouts.twitter`.
  * @example
  * idOfUuid('0181ab11-8149-7000-97a0-000000000000', layouts.twitter) // 1541815603606036480n
  */
@@ -79,7 +81,10 @@ let last: { key: Uint8Array; layout: Layout; encrypt: (block: Uint8Array) => Uin
 /** The bits of a UUID without a key. */
 const noProof = /* @__PURE__ */ (() => new Int32Array(3))()
 
-/** 96 bits of a block of AES, over the id and the 64 bits that stand for UUIDs of the layout. No kind has the same bits. */
+/**
+ * 96 bits of a block of AES, over the id and the 64 bits that stand for UUIDs of the layout. No kind has the
+ * same bits.
+ */
 function proofFor(upper: number, lower: number, layout: Layout, given: unknown): Int32Array {
   const key = checkKey(given)
   if (platform.blockCipher === undefined) {

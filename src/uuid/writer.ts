@@ -5,8 +5,9 @@ import type { NativeUuids } from '../numbers/addon.js'
 import { UuidBits, type UuidVersion } from './bits.js'
 
 /**
- * Returns functions that write ids of a layout as UUIDs, each with new random bits: `set` and `setId` to `bits`, `write` and `text` as text,
- * `fill` to the front of an array of bytes. `set` and `write` take the halves of an id.
+ * Returns functions that write ids of a layout as UUIDs, each with new random bits: `set` and `setId` to
+ * `bits`, `write` and `text` as text, `fill` to the front of an array of bytes. `set` and `write` take the
+ * halves of an id.
  *
  * @param native - Writes texts, and many UUIDs at once. Without it, JavaScript does.
  * @throws RangeError `ERR_LAYOUT_INVALID` if the layout leaves too few random bits.
@@ -36,7 +37,10 @@ export function uuidWriter(layout: Layout, version: UuidVersion, native?: Native
   return { bits, set, write, fill, setId: (id: bigint) => halved(id, set), text: (id: bigint) => halved(id, write) }
 }
 
-/** Random words. A call of `crypto` for each UUID would take longer than all the rest; a call writes 65 536 bytes at most. */
+/**
+ * Random words. A call of `crypto` for each UUID would take longer than all the rest; a call writes 65 536
+ * bytes at most.
+ */
 const pool = /* @__PURE__ */ (() => new Int32Array(65_536 / 4))()
 let taken = /* @__PURE__ */ (() => pool.length)()
 

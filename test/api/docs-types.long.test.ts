@@ -7,8 +7,9 @@ import { installOnce } from '../package/consumer.ts'
 import { load } from '../stores/kinds/kind.ts'
 import { type Block, blocksOf, read, repository } from '../support/documents.ts'
 
-// Compiles the blocks of the documents in strict mode, each as a file of its own, in one program with the package's types. Programs in
-// JavaScript are compiled as well, because users paste them into files of TypeScript.
+// Compiles the blocks of the documents in strict mode, each as a file of its own, in one program with the
+// package's types. Programs in JavaScript are compiled as well, because users paste them into files of
+// TypeScript.
 
 const files = [
   'README.md',
@@ -16,7 +17,10 @@ const files = [
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name)),
 ]
-/** Pages whose JavaScript is not compiled. Their programs have parameters without types, and api.md leaves imports out. */
+/**
+ * Pages whose JavaScript is not compiled. Their programs have parameters without types, and api.md leaves
+ * imports out.
+ */
 const onlyJavaScript = ['api.md', 'databases.md', 'testing.md', 'wire.md', 'stores/zookeeper.md'].map(
   (name) => `docs/${name}`,
 )

@@ -74,7 +74,10 @@ const outputs: Record<string, RegExp> = {
   'npx graupel state --help': /^Usage\n {2}graupel state /,
 }
 
-/** Commands that would run these tests, or install another package. They work if package.json has what they need. */
+/**
+ * Commands that would run these tests, or install another package. They work if package.json has what they
+ * need.
+ */
 const packageCommands: Record<string, object> = {
   'npm ci && npm test': { scripts: { test: expect.stringContaining('vitest run') } },
   'npm install graupel': { name: 'graupel', exports: expect.objectContaining({ '.': expect.anything() }) },

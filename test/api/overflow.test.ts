@@ -70,7 +70,8 @@ describe.each(engines)('sequenceStart on the %s engine', (engine) => {
   })
 
   it("'random' begins anywhere in the lower half", () => {
-    // 400 draws from 4 starts: each is expected 100 times; below 50 or above 150 is 5.8 standard deviations away.
+    // 400 draws from 4 starts: each is expected 100 times; below 50 or above 150 is 5.8 standard deviations
+    // away.
     const seen = starts('random', 400, 1)
     for (let start = 0; start < 4; start++) {
       const count = seen.filter((s) => s === start).length

@@ -5,7 +5,10 @@ import type { OverflowAction, Policy, RollbackAction } from '../../src/policy/po
 
 const policy: Policy = { onRollback: 'advance', onOverflow: 'wait', maxAheadMs: 1000, maxWaitMs: 50 }
 
-/** The clock shows `now`, the next free slot is in `head`, the last one issued in `last`, the clock has shown `high`. */
+/**
+ * The clock shows `now`, the next free slot is in `head`, the last one issued in `last`, the clock has shown
+ * `high`.
+ */
 const seen = (now: number, head: number, last = head, high = now, tickMs = 1): Observation => ({
   status: 0,
   nowMs: now * tickMs,

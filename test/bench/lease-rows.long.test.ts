@@ -83,7 +83,8 @@ it.each([['--filter=lease-next'], ['--filter=next'], ['--filter=lease', '--quick
 )
 
 describeWith(['redis', 'postgres'], 'npm run bench on real servers', () => {
-  // Only single calls: the rows of whole fleets need a machine of their own, because beside other tests their leases lapse.
+  // Only single calls: the rows of whole fleets need a machine of their own, because beside other tests their
+  // leases lapse.
   it.each(['redis-ioredis', 'postgres-pg'])(
     'measures lease-calls of %s',
     (name) => {

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { idFilesIn } from './crew.ts'
 
-// Proves what the processes have written: files of ids, 8 bytes each, one file for each caller. In memory there are at most as
-// many ids as one chunk has, so a run may have written hundreds of millions.
+// Proves what the processes have written: files of ids, 8 bytes each, one file for each caller. In memory
+// there are at most as many ids as one chunk has, so a run may have written hundreds of millions.
 
 const blockIds = 1 << 16
 const chunkIds = 1 << 20
@@ -13,7 +13,10 @@ const shown = 4
 
 /** The ids of a run: how they are split, checked and shown. */
 export interface Subject {
-  /** The part that has an id; a part fits into memory. Takes halves, because 10^8 numbers are read much faster than 10^8 bigints. */
+  /**
+   * The part that has an id; a part fits into memory. Takes halves, because 10^8 numbers are read much faster
+   * than 10^8 bigints.
+   */
   partOf(high: number, low: number): number
   /** The smallest id of a part. */
   firstOf(part: number): bigint
@@ -150,7 +153,9 @@ function readBlock(folder: string, { file, at, length }: Block): BigUint64Array 
   return ids
 }
 
-/** Ranges of whole parts whose ids fit into memory. A range has its first part and the part after its last. */
+/**
+ * Ranges of whole parts whose ids fit into memory. A range has its first part and the part after its last.
+ */
 function* chunksOf(parts: Map<number, number>): Generator<[number, number]> {
   let from: number | undefined
   let to = 0

@@ -2,9 +2,10 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * The fault between a client and its server. `refuses`: no connection gets through. `silent`: requests arrive, and their replies never
- * do. `late`: requests arrive up to a second and a half later, even if the client has gone. `loses replies`: every second connection that
- * gets a reply is cut instead, after the server has done the request.
+ * The fault between a client and its server. `refuses`: no connection gets through. `silent`: requests
+ * arrive, and their replies never do. `late`: requests arrive up to a second and a half later, even if the
+ * client has gone. `loses replies`: every second connection that gets a reply is cut instead, after the
+ * server has done the request.
  */
 export const weathers = ['refuses', 'silent', 'late', 'loses replies'] as const
 export type Weather = 'fair' | (typeof weathers)[number]

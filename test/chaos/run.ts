@@ -8,7 +8,10 @@ import { weathers } from './proxy.ts'
 import type { OpenSite, Site } from './sites.ts'
 import type { Work } from './work.ts'
 
-/** Milliseconds after the last fault until every process works again: a server may have to live for 10 s, and windows of leases end. */
+/**
+ * Milliseconds after the last fault until every process works again: a server may have to live for 10 s, and
+ * windows of leases end.
+ */
 const recoveryMs = 60_000
 
 export interface Run extends Proof {
@@ -19,7 +22,10 @@ export interface Run extends Proof {
 
 export interface Extent {
   readonly processes: number
-  /** Faults go on for this time, until there are this many ids, and until enough faults of the server have come. */
+  /**
+   * Faults go on for this time, until there are this many ids, and until enough faults of the server have
+   * come.
+   */
   readonly ms: number
   readonly ids: number
   /** The longest pause of a caller between two calls. */
@@ -28,7 +34,10 @@ export interface Extent {
   readonly serverFaults?: number
 }
 
-/** Runs several processes on one store, with faults by a seeded schedule; then proves what the processes have written. */
+/**
+ * Runs several processes on one store, with faults by a seeded schedule; then proves what the processes have
+ * written.
+ */
 export async function runChaos(open: OpenSite, work: Work, extent: Extent, random: () => number): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'graupel-chaos-'))
   const site = await open(extent.processes, folder, random)
@@ -115,7 +124,10 @@ class Chaos {
     await Promise.all(this.#underWay)
   }
 
-  /** Makes the faults of the server one by one, in another order each time. Yields whether each fault was made. */
+  /**
+   * Makes the faults of the server one by one, in another order each time. Yields whether each fault was
+   * made.
+   */
   async *#raging(): AsyncGenerator<boolean, never> {
     const { faults, losses } = this.#site
     const all = { ...faults, ...(this.#work.survivesLosses && losses) }
@@ -189,7 +201,8 @@ class Chaos {
   }
 
   async #clockStepped(slot: Slot): Promise<void> {
-    // SQLite has the clock of the process, and a ceiling that is an hour ahead makes the node unusable for an hour.
+    // SQLite has the clock of the process, and a ceiling that is an hour ahead makes the node unusable for an
+    // hour.
     const isFar = this.#site.proxies.length > 0 && this.#random() < 0.2
     slot.clock = isFar ? (this.#random() < 0.5 ? 3600 : -3600) : Math.round((this.#random() - 0.5) * 60) / 10
     await sleep(1500 + this.#random() * 4000)
@@ -213,7 +226,10 @@ class Chaos {
     this.happenings.push({ monotonicMs: monotonicMs(), what, ...(slot !== undefined && { slot }) })
   }
 
-  /** Waits after the faults until each thread of each process makes ids again. Returns the threads that do not. */
+  /**
+   * Waits after the faults until each thread of each process makes ids again. Returns the threads that do
+   * not.
+   */
   async settle(): Promise<string[]> {
     const watched = this.#slots.map((slot) => ({ slot, sizes: new Map<string, Set<number>>() }))
     const startMs = monotonicMs()
@@ -221,7 +237,8 @@ class Chaos {
       for (const { slot, sizes } of watched) {
         for (const [thread, ids] of slot.written()) sizes.set(thread, (sizes.get(thread) ?? new Set()).add(ids))
       }
-      // The first growth may come from a call that began before the end of the faults. The second growth does not.
+      // The first growth may come from a call that began before the end of the faults. The second growth does
+      // not.
       const isGoing = (seen: Set<number>) => seen.size > 2
       const late = watched.filter(({ slot, sizes }) => [...sizes.values()].filter(isGoing).length < slot.threads)
       if (late.length === 0) break

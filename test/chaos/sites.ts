@@ -30,7 +30,10 @@ export interface Site {
   readonly losses?: Faults
   /** Keeps a copy of the data, for a fault that brings it back. */
   copy(): Promise<void>
-  /** The connections of the server, and what each waits for: the report of a process that makes no ids has them. */
+  /**
+   * The connections of the server, and what each waits for: the report of a process that makes no ids has
+   * them.
+   */
   connections?(): Promise<string>
   stop(): Promise<void>
 }
@@ -101,8 +104,9 @@ export const postgresSite: OpenSite = async (slots, _folder, random) => {
   const server = await startPostgres()
   const proxies = await proxiesTo(server, slots, random)
   const { Client } = load('pg')
-  // A client of postgres.js may have no connection for minutes after a reset, and a process that had one made no ids for a minute after the
-  // last fault. So these processes use it as docs/stores/postgres.md advises. Without pg beside it, openStore takes it.
+  // A client of postgres.js may have no connection for minutes after a reset, and a process that had one made
+  // no ids for a minute after the last fault. So these processes use it as docs/stores/postgres.md advises.
+  // Without pg beside it, openStore takes it.
   const clientsOf = `${projectWith('postgres')}/`
   /** Runs a command as an operator, without the proxies. */
   const operate = async <T, R = void>(
@@ -119,7 +123,8 @@ export const postgresSite: OpenSite = async (slots, _folder, random) => {
   }
   const setUp = () => operate<never>(async (query) => postgresStore({ query }).setup())
   const restart = async () => {
-    // Processes that serve connections may outlive the killed process by a moment, and prevent the next start.
+    // Processes that serve connections may outlive the killed process by a moment, and prevent the next
+    // start.
     await eventually(() => server.restart('SIGKILL'))
     // The server listens before it is ready.
     await eventually(() => operate(async (query) => void (await query('SELECT 1'))))
@@ -288,7 +293,9 @@ export function durableSite(kind: ServerKind, client: DurableClient): OpenSite {
   }
 }
 
-/** SQLite has no server, so its faults are faults of processes. It never forgets, so no fault takes data away. */
+/**
+ * SQLite has no server, so its faults are faults of processes. It never forgets, so no fault takes data away.
+ */
 export const sqliteSite: OpenSite = async (_slots, folder, random) => {
   const own = join(folder, 'database')
   mkdirSync(own)

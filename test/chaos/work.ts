@@ -5,7 +5,10 @@ type Choose = <T>(some: readonly T[]) => T
 
 /** The program of a run's processes, and the rules for the ids that they write. */
 export interface Work {
-  /** The program of a process; its argument is its order as JSON. It makes its file of events first, and ends with 0 after SIGTERM. */
+  /**
+   * The program of a process; its argument is its order as JSON. It makes its file of events first, and ends
+   * with 0 after SIGTERM.
+   */
   readonly program: string
   /** The rest of its order, beside the store and its files. Each start draws another. */
   order(slot: number, threads: number, pick: Choose): object
@@ -18,7 +21,10 @@ export interface Work {
   readonly processFaultMs: number
   /** Milliseconds between two faults of the server. */
   readonly serverFaultMs: number
-  /** Faults of the server that, every second time, also kill all processes: then no process knows more than the store. */
+  /**
+   * Faults of the server that, every second time, also kill all processes: then no process knows more than
+   * the store.
+   */
   readonly deadly: readonly string[]
   /** The number of ids that are made after a fault of the server before a copy of its data is made. */
   readonly idsBeforeCopy: number

@@ -21,8 +21,8 @@ const program = `
 const module = new URL('../../src/cli/interrupt.ts', import.meta.url).href
 
 /**
- * Interrupts a command twice, the second time `afterMs` later by the clock of the command. The command's work ends with the
- * second signal, unless that ends the process.
+ * Interrupts a command twice, the second time `afterMs` later by the clock of the command. The command's work
+ * ends with the second signal, unless that ends the process.
  */
 async function interruptedTwice(afterMs: number, second: 'SIGINT' | 'SIGTERM') {
   const words = ['--import', 'tsx', '--input-type=module', '-e', program, module, `${afterMs}`]

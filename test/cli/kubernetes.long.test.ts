@@ -11,7 +11,8 @@ import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
 import { graupelIn, launch, projectWith } from './fleet.ts'
 
-// The command line with an API server of Kubernetes over TLS. No client has to be installed, and no group has to wait.
+// The command line with an API server of Kubernetes over TLS. No client has to be installed, and no group has
+// to wait.
 
 describeWith(['openssl'], 'a cluster', () => {
   const files = mkdtempSync(join(tmpdir(), 'graupel-cluster-'))

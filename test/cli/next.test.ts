@@ -13,7 +13,8 @@ const isNative = engines.includes('native')
 const textEncodings = encodings.filter((encoding): encoding is TextEncoding => encoding !== 'bytes')
 
 describe.each(engines)('graupel next on the %s engine', (engine) => {
-  // A namespace of their own, because the js engine keeps a node for one process, and examples of documents use node 7 and others.
+  // A namespace of their own, because the js engine keeps a node for one process, and examples of documents
+  // use node 7 and others.
   const own = ['--engine', engine, '--namespace', freshNamespace()]
 
   it('prints two million ids in ascending order, so no two are equal', async () => {

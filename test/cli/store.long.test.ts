@@ -16,8 +16,8 @@ import { startCluster } from '../stores/redis-servers.ts'
 import type { Server } from '../stores/servers.ts'
 import { graupelIn, launch, projectWith } from './fleet.ts'
 
-// The command line with real servers, by each client that it knows. Redis, MySQL and PostgreSQL are not durable by default, so a
-// group waits for eleven seconds at its first start.
+// The command line with real servers, by each client that it knows. Redis, MySQL and PostgreSQL are not
+// durable by default, so a group waits for eleven seconds at its first start.
 
 // The tests mostly wait.
 vi.setConfig({ maxConcurrency: 20 })

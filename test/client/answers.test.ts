@@ -4,7 +4,8 @@ import { expandRuns, readRuns, writeRuns } from '../support/runs.ts'
 import { until } from '../support/until.ts'
 import { type Change, fakeService, type Script } from './service.ts'
 
-// Faulty answers with status 200, and answers with another status. The client uses no part of a faulty answer.
+// Faulty answers with status 200, and answers with another status. The client uses no part of a faulty
+// answer.
 
 /** Returns the error of a client whose only request gets a scripted answer. */
 async function failureOf(script: Script): Promise<Error> {

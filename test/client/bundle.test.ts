@@ -6,7 +6,8 @@ import { createGenerator } from 'graupel'
 import { expect, test } from 'vitest'
 import { writeSingles } from '../support/runs.ts'
 
-// The size of the client in a page, and in a program that does not use it. test/package/bundlers.long.test.ts runs bundles.
+// The size of the client in a page, and in a program that does not use it. test/package/bundlers.long.test.ts
+// runs bundles.
 
 /** Bundles a program for a page. */
 async function bundled(contents: string): Promise<string> {

@@ -6,7 +6,9 @@ import { fakeService, refuse } from './service.ts'
 
 // Servers that fail or refuse, and the client's reactions.
 
-/** A longer deadline, because on a busy machine a working server may also miss the short deadline of a test. */
+/**
+ * A longer deadline, because on a busy machine a working server may also miss the short deadline of a test.
+ */
 const patient = { retries: 100, maxWaitMs: 60_000 }
 
 test('a reply that is cut off costs its ids, and no id is handed out twice', async () => {

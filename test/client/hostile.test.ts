@@ -23,7 +23,10 @@ function inMemory() {
   }
 }
 
-/** A service without a network whose streams are only promises, so that everything happens in one turn of the event loop. */
+/**
+ * A service without a network whose streams are only promises, so that everything happens in one turn of the
+ * event loop.
+ */
 function atOnce() {
   const answer = inMemory()
   return async (at: string) => {

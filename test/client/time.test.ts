@@ -5,7 +5,10 @@ import { randomFrom } from '../support/random.ts'
 import { writeSingles } from '../support/runs.ts'
 import { VirtualTime } from '../support/virtual-time.ts'
 
-/** A service and a client on a clock of the test. Each answer takes 20 milliseconds unless the test sets another time. */
+/**
+ * A service and a client on a clock of the test. Each answer takes 20 milliseconds unless the test sets
+ * another time.
+ */
 function world() {
   const time = new VirtualTime()
   const ids = createGenerator({ node: 1, namespace: `client ${Math.random()}` })

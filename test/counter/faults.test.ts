@@ -6,7 +6,10 @@ beforeEach(() => {
   world = new World()
 })
 
-/** A fault: the write is applied at once, its answer never comes, and meanwhile another counter writes `times` times. */
+/**
+ * A fault: the write is applied at once, its answer never comes, and meanwhile another counter writes `times`
+ * times.
+ */
 const writtenOver =
   (times: number): Fault =>
   async (apply) => {

@@ -49,9 +49,11 @@ it.each([2, 8])('each of %i processes that count all the time has its turn', asy
   const results = await time.until(Promise.all(counters.map(async (counter) => count(await counter))))
   const issued = results.map((result) => result.issued)
   const all = issued.reduce((sum, part) => sum + part, 0)
-  // At best, each number needs one round. With some hundred turns of each process, a third of the mean is far below chance.
+  // At best, each number needs one round. With some hundred turns of each process, a third of the mean is far
+  // below chance.
   expect(all).toBeGreaterThan(forMs / roundMs / 4)
   expect(Math.min(...issued)).toBeGreaterThan(all / processes / 3)
-  // With eight processes a turn is lost with a chance of 7/8, so 150 lost turns in a row happen in one of some million runs.
+  // With eight processes a turn is lost with a chance of 7/8, so 150 lost turns in a row happen in one of
+  // some million runs.
   expect(Math.max(...results.map(({ slowestMs }) => slowestMs))).toBeLessThan(200 * roundMs)
 })

@@ -9,7 +9,8 @@ import { program } from '../support/examples.ts'
 import { blocks, type Database, examplesOf, sectionsOfSql, statementsOf, tableOf, text } from './document.ts'
 import { firstTimeOf, id, pair } from './facts.ts'
 
-// Checks the statements of docs/databases.md that need no database. The long tests in this folder check the others.
+// Checks the statements of docs/databases.md that need no database. The long tests in this folder check the
+// others.
 
 const drivers = ['pg', 'postgres', 'mysql2/promise', 'mariadb', 'better-sqlite3', 'node:sqlite']
 const presets: [string, Layout][] = Object.entries(layouts)

@@ -41,7 +41,10 @@ export const sectionsOfSql = [
   'Partitions',
 ] as const
 
-/** Returns the statements of a section for a database: the lines below its name, and the lines above all names. */
+/**
+ * Returns the statements of a section for a database: the lines below its name, and the lines above all
+ * names.
+ */
 export function statementsOf(section: (typeof sectionsOfSql)[number], database: Database): string[] {
   const [, body = ''] = text.split(`\n## ${section}\n`)
   const [code] = [...(body.split('\n## ')[0] as string).matchAll(/^```text\n([\s\S]*?)^```$/gm)].map(([, code]) => code)

@@ -23,8 +23,8 @@ export function firstTimeOf(least: bigint, layout: Layout): Date {
 }
 
 /**
- * Returns ids from the whole life of a layout that a signed column holds. They end in 2240, because PostgreSQL's to_timestamp takes a
- * double, which rounds microseconds from 2^33 seconds on.
+ * Returns ids from the whole life of a layout that a signed column holds. They end in 2240, because
+ * PostgreSQL's to_timestamp takes a double, which rounds microseconds from 2^33 seconds on.
  */
 export function idsOf(layout: Layout): bigint[] {
   const random = randomFrom(17)

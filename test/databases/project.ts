@@ -36,7 +36,10 @@ export class Project {
     await this.run(file)
   }
 
-  /** Runs a program of examples/databases, and checks its output. @param change - Changes the program for another driver. */
+  /**
+   * Runs a program of examples/databases, and checks its output. @param change - Changes the program for
+   * another driver.
+   */
   async runExample(name: string, change = (code: string) => code): Promise<void> {
     const file = join(this.folder, name)
     writeFileSync(file, change(read(`examples/databases/${name}`)))

@@ -220,7 +220,8 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
         counts.push(await check())
         const newest = seen.flatMap(({ all }) => all).reduce((one, other) => (one > other ? one : other))
         expect(decode(newest, layouts.twitter).timestampMs).toBeGreaterThan(Date.now() + 10_000)
-        // The server crashes while its clock is behind the ids. What it had not committed then may come again.
+        // The server crashes while its clock is behind the ids. What it had not committed then may come
+        // again.
         await part(partMs, () => server.restart('SIGKILL'))
         const committed = seen
           .flatMap(({ committed }) => [...committed])

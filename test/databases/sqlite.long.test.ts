@@ -9,7 +9,10 @@ import { id } from './facts.ts'
 import { Project } from './project.ts'
 
 const program = join(repository, 'test/databases/programs/sqlite.ts')
-/** Drivers, each with the folder of test/stores in which it is installed, and its program in examples/databases. */
+/**
+ * Drivers, each with the folder of test/stores in which it is installed, and its program in
+ * examples/databases.
+ */
 const drivers = [
   ['better-sqlite3', 'better-sqlite3', 'better-sqlite3.mjs'],
   ['libsql', 'clients', 'better-sqlite3.mjs'],

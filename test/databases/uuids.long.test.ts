@@ -8,7 +8,8 @@ import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
 import { statementsOf, tableOf } from './document.ts'
 
-// Measures the section "UUID columns" of docs/databases.md. The document has a million rows: GRAUPEL_ROWS=1000000.
+// Measures the section "UUID columns" of docs/databases.md. The document has a million rows:
+// GRAUPEL_ROWS=1000000.
 
 const rows = Number(process.env['GRAUPEL_ROWS'] ?? 100_000)
 // A page of random keys is between half full and full, so its size moves by a tenth with the number of rows.

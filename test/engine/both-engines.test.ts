@@ -13,8 +13,8 @@ import { folder } from '../support/needs.js'
 // A key has one engine for the life of a process: the engine of its first generator.
 
 /**
- * Runs two threads that begin one after the other, and then make ids side by side. The worker is started before the main thread
- * imports the package, so the threads share no memory of the js engine.
+ * Runs two threads that begin one after the other, and then make ids side by side. The worker is started
+ * before the main thread imports the package, so the threads share no memory of the js engine.
  */
 const program = `
   const { Worker, isMainThread, workerData } = require('node:worker_threads')

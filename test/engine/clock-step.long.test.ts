@@ -8,8 +8,9 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { needsAll } from '../support/bare.ts'
 import { engines, freshNamespace } from '../support/engines.ts'
 
-// Other tests inject a clock. In these tests the system's clock steps for the real code: libfaketime stands between a process and the C
-// library. The monotonic clock is not faked, because a real step does not move it either.
+// Other tests inject a clock. In these tests the system's clock steps for the real code: libfaketime stands
+// between a process and the C library. The monotonic clock is not faked, because a real step does not move it
+// either.
 
 const program = fileURLToPath(new URL('programs/stepped-clock.js', import.meta.url))
 const library = faketime()

@@ -2,7 +2,8 @@ import { createGenerator, decode, layouts } from 'graupel'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { engines, freshNamespace } from '../support/engines.js'
 
-// Test runners replace Date and the timers. The package was loaded before, and uses the clock and the timers of the system.
+// Test runners replace Date and the timers. The package was loaded before, and uses the clock and the timers
+// of the system.
 
 const { now: realNow } = Date
 

@@ -16,7 +16,10 @@ function viewOf(generation: number): LeaseView {
   return { ...firstView, generation, node: generation, machine: machineGeneration(), floor, ceiling: floor + 6000 }
 }
 
-/** Makes a js generator's node of a lease on the native engine; the second node is sealed before the generator knows it. */
+/**
+ * Makes a js generator's node of a lease on the native engine; the second node is sealed before the generator
+ * knows it.
+ */
 function followed(afterwards: LeaseView) {
   const { memory } = SharedLease.make()
   const lease = { namespace: freshNamespace(), token: 'lease', store: 'memory', windowMs: 6000, memory }

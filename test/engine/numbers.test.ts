@@ -4,7 +4,8 @@ import { bounds, CeilingOutcome, places, Status, startModes } from '../../src/en
 import { clockKinds } from '../../src/engine/native/core.js'
 import { faultKinds, faultSubjects } from '../../src/engine/native/fault.js'
 
-// The C++ headers own the numbers that cross the addon. TypeScript repeats them, because the js engine works without the addon.
+// The C++ headers own the numbers that cross the addon. TypeScript repeats them, because the js engine works
+// without the addon.
 
 /** Reads the members of an enumeration in a header, by their names in TypeScript. */
 function membersOf(header: string, name: string): Record<string, number> {

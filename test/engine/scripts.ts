@@ -100,7 +100,10 @@ const options: fc.Arbitrary<Options> = fc.record({
   sequenceStart: fc.constantFrom('zero' as const, 'random' as const, 'rotate' as const),
 })
 
-/** Tests both engines by random scripts of 400 to 600 calls and steps of the clock. fast-check prints the seed of a failure. */
+/**
+ * Tests both engines by random scripts of 400 to 600 calls and steps of the clock. fast-check prints the seed
+ * of a failure.
+ */
 export function proveParity(scripts: number): void {
   it(`make the same ids and the same errors from each of ${scripts} scripts`, () => {
     let total = 0

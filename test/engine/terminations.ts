@@ -9,7 +9,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { engines, freshNamespace } from '../support/engines.js'
 import { seededRandom } from '../support/random.js'
 
-// Threads that end in the middle of any call. They run in a process of their own, because a fault would end the process.
+// Threads that end in the middle of any call. They run in a process of their own, because a fault would end
+// the process.
 
 const program = fileURLToPath(new URL('programs/terminating.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'graupel-terminate-'))
@@ -20,7 +21,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const loadingMs = 80
 const workingMs = 12
 
-/** @param count - The number of terminated workers in each of the first two cases; the other cases have fewer. */
+/**
+ * @param count - The number of terminated workers in each of the first two cases; the other cases have fewer.
+ */
 export function proveTerminations(count: number): void {
   describe.runIf(engines.includes('native'))('on the native engine', () => {
     it.each([1, 3])(

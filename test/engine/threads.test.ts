@@ -6,7 +6,10 @@ import { proveThreads } from './workers.js'
 proveThreads({ each: 100_000, terminations: 2, rounds: 4 })
 
 describe('a process whose main thread does not import the package', () => {
-  /** Runs two workers one after the other at the same time of the clock. Each prints the sequence number of its first id. */
+  /**
+   * Runs two workers one after the other at the same time of the clock. Each prints the sequence number of
+   * its first id.
+   */
   const script = (engine: string) => `
     const { Worker } = require('node:worker_threads')
     const code = \`

@@ -21,7 +21,10 @@ export function folderWith(...names: string[]): string {
   return folder
 }
 
-/** Installs the packages of test/examples/packages, or of another folder beside it, and links a folder to them. */
+/**
+ * Installs the packages of test/examples/packages, or of another folder beside it, and links a folder to
+ * them.
+ */
 export function linkPackages(folder: string, place = 'packages'): void {
   // tRPC asks for another TypeScript than this project has.
   const installed = installOnce(`test/examples/${place}`, ['--ignore-scripts', '--legacy-peer-deps'])
@@ -89,7 +92,10 @@ export async function orders(app: Pick<App, 'url'>, count: number): Promise<bigi
   return ids
 }
 
-/** Removes the table of leases until orders are refused, and restores it until orders are taken. @param file - The database of the store. */
+/**
+ * Removes the table of leases until orders are refused, and restores it until orders are taken. @param file -
+ * The database of the store.
+ */
 export async function outlivesItsStore(app: Pick<App, 'url'>, file: string): Promise<void> {
   const Database = load('libsql')
   const database = new Database(file)

@@ -18,7 +18,8 @@ import { until } from '../support/until.ts'
 import { type App, examples, folderWith, linkPackages, order, orders, outlivesItsStore, start } from './app.ts'
 
 const next = 'node_modules/next/dist/bin/next'
-// NODE_ENV replaces the value of the test runner, which Next.js would obey. GRAUPEL_ENGINE proves that it finds the binary.
+// NODE_ENV replaces the value of the test runner, which Next.js would obey. GRAUPEL_ENGINE proves that it
+// finds the binary.
 const variables = { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', GRAUPEL_ENGINE: engineInfo().kind }
 
 // One app is built, and another is edited.
@@ -37,7 +38,9 @@ beforeAll(() => {
   }
 }, 600_000)
 
-/** Copies the package. A link would be bundled, because Next.js resolves it to a path outside of node_modules. */
+/**
+ * Copies the package. A link would be bundled, because Next.js resolves it to a path outside of node_modules.
+ */
 function putPackage(place: string): void {
   mkdirSync(join(place, 'build/Release'), { recursive: true })
   for (const name of readdirSync(join(repository, 'dist'))) {

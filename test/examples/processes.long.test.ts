@@ -42,7 +42,9 @@ afterAll(() => {
 
 const nodeOf = (id: bigint | string) => decode(id, layouts.twitter).node
 
-/** Places an order over a new connection, which the primary process gives to any worker, and returns its id. */
+/**
+ * Places an order over a new connection, which the primary process gives to any worker, and returns its id.
+ */
 function orderAt(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json' }
@@ -225,7 +227,10 @@ describeWith(
   { concurrent: true },
 )
 
-/** Starts an instance of a function in an environment like AWS Lambda, which passes it one request after the other. */
+/**
+ * Starts an instance of a function in an environment like AWS Lambda, which passes it one request after the
+ * other.
+ */
 function instance(STORE_URL: string) {
   const program = `
     const { existsSync, mkdirSync } = require('node:fs')

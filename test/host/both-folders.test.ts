@@ -7,8 +7,8 @@ import { claimIn, pageBeside, pagesFolder } from '../../src/host/folder.js'
 import { createGenerator, layouts } from '../../src/index.js'
 import { engines, freshNamespace } from '../support/engines.js'
 
-// C++ and TypeScript each determine the folder of pages: src/host/folder.ts says why. If they disagreed, the engines would not
-// meet, and the command line would show nothing.
+// C++ and TypeScript each determine the folder of pages: src/host/folder.ts says why. If they disagreed, the
+// engines would not meet, and the command line would show nothing.
 
 const chosen = mkdtempSync(join(tmpdir(), 'graupel-chosen-'))
 afterAll(() => rmSync(chosen, { recursive: true }))

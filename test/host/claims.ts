@@ -9,7 +9,8 @@ import { pageAt } from '../../src/host/format.js'
 import { sleeper } from '../support/sleeper.ts'
 import { bytesOf } from '../support/state-bytes.ts'
 
-// Claims of this process and of another process. inFrontOf() puts an action of the other process between two system calls of this one.
+// Claims of this process and of another process. inFrontOf() puts an action of the other process between two
+// system calls of this one.
 
 const root = mkdtempSync(join(tmpdir(), 'graupel-claim-'))
 export const pages = join(root, basename(pagesFolder()))

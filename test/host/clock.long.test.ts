@@ -7,8 +7,8 @@ import { describeWith } from '../support/needs.ts'
 import { deletePages } from '../support/pages.ts'
 import { type Failure, type Issued, Obedient, opened, type Plan, stateFolder, testClock } from '../support/processes.ts'
 
-// A restart after the system's clock was set back. libfaketime stands between the process and the C library, and the clock stands
-// still, so the results do not depend on speed.
+// A restart after the system's clock was set back. libfaketime stands between the process and the C library,
+// and the clock stands still, so the results do not depend on speed.
 
 const secondMs = 1000
 const hourMs = 3600 * secondMs
@@ -25,7 +25,10 @@ const ends = [
   ['file', 'is killed, and the memory is lost'],
 ] as const
 
-/** Starts a process whose clock stands at a time. A new page begins with the next tick, so the clock first stands a tick earlier. */
+/**
+ * Starts a process whose clock stands at a time. A new page begins with the next tick, so the clock first
+ * stands a tick earlier.
+ */
 async function at(ms: number, plan: Plan): Promise<Obedient> {
   const { env, set } = testClock()
   // The clock stands in the middle of a millisecond, because libfaketime computes in floating point.

@@ -17,8 +17,8 @@ import {
   stateFolder,
 } from '../support/processes.ts'
 
-// A generator whose state file can no longer be written: it makes ids up to the ceiling, says why it stops there, and continues
-// as soon as the file can be written again.
+// A generator whose state file can no longer be written: it makes ids up to the ceiling, says why it stops
+// there, and continues as soon as the file can be written again.
 
 afterEach(cleanUp)
 

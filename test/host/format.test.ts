@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import { stateFormat } from '../../src/engine/state-errors.js'
 import { fileAt, headerAt, kinds, pageAt, sizes } from '../../src/host/format.js'
 
-// The specification is docs/state-format.md. The TypeScript reads by src/host/format.ts, and the tests write by it.
+// The specification is docs/state-format.md. The TypeScript reads by src/host/format.ts, and the tests write
+// by it.
 
 const document = readFileSync(new URL('../../docs/state-format.md', import.meta.url), 'utf8')
 

@@ -12,9 +12,9 @@ import { mendEnd, readIds } from '../support/records.ts'
 const dayMs = 86_400_000
 
 /**
- * Runs processes one after the other on one state, and kills each at a random instant. Each process has a random clock within some
- * seconds, so time does not separate their ids. All processes append to one file. Its ids ascend strictly exactly if no process
- * issues an id at or below an earlier id.
+ * Runs processes one after the other on one state, and kills each at a random instant. Each process has a
+ * random clock within some seconds, so time does not separate their ids. All processes append to one file.
+ * Its ids ascend strictly exactly if no process issues an id at or below an earlier id.
  *
  * @param kills - The number of kills on each kind of state.
  */

@@ -4,8 +4,9 @@ import { duplicatesAmong } from '../support/ids.ts'
 import { describeWith, inUserNamespace, type Tool } from '../support/needs.ts'
 import { cleanUp, type Failure, Obedient, type Plan, type Surroundings, testClock } from '../support/processes.ts'
 
-// Two generators of one node: every pair of engines, every place of the second generator relative to the first, with a clock that runs
-// and with a clock that goes back between their ids. Either the ids differ, or the second generator is refused.
+// Two generators of one node: every pair of engines, every place of the second generator relative to the
+// first, with a clock that runs and with a clock that goes back between their ids. Either the ids differ, or
+// the second generator is refused.
 
 afterEach(cleanUp)
 
@@ -28,7 +29,10 @@ const unshared = (...flags: string[]): Surroundings => ({
   within: (command) => ['unshare', ...flags, '--fork', '--kill-child', ...command],
 })
 
-/** The pairs whose second generator is refused: two engines in one process or in two, and the js engine in two processes. */
+/**
+ * The pairs whose second generator is refused: two engines in one process or in two, and the js engine in two
+ * processes.
+ */
 const otherEngine: readonly Pair[] = ['native js', 'js native']
 const otherProcess: readonly Pair[] = [...otherEngine, 'js js']
 
@@ -59,7 +63,8 @@ const places: readonly Place[] = [
     refused: otherProcess,
   },
   {
-    // Start times differ in a time namespace, so the js engine considers a running process ended, and continues at its ceiling.
+    // Start times differ in a time namespace, so the js engine considers a running process ended, and
+    // continues at its ceiling.
     name: 'another time namespace',
     needs: ['mounts', 'root'],
     start: unshared('--time', '--boottime', '100000', '--monotonic', '100000'),

@@ -9,17 +9,20 @@ import { cleanUp, opened, type Plan, type Surroundings, start, stateFolder, well
 import { seededRandom } from '../support/random.ts'
 import { readIds } from '../support/records.ts'
 
-// Loss of power: the memory is lost, and the disk has the data of the last complete sync, and perhaps some later writes.
-// programs/shim.c records every state of the file; processes log the ids that they issue. A cut is an instant of that record: the file
-// is restored to a state that it may have had then, and the next process must begin above all issued ids. Its clock is an hour behind,
-// so only the file keeps it above them.
+// Loss of power: the memory is lost, and the disk has the data of the last complete sync, and perhaps some
+// later writes. programs/shim.c records every state of the file; processes log the ids that they issue. A cut
+// is an instant of that record: the file is restored to a state that it may have had then, and the next
+// process must begin above all issued ids. Its clock is an hour behind, so only the file keeps it above them.
 
 const hourMs = 3_600_000
 const runMs = 1200
 const windowMs = 20
 const timeout = 600_000
 
-/** @param lost - The number of cuts without a page, in each of two recorded runs. @param old - The number of cuts with an old page. */
+/**
+ * @param lost - The number of cuts without a page, in each of two recorded runs. @param old - The number of
+ * cuts with an old page.
+ */
 export function proveCuts(lost: number, old: number): void {
   afterEach(cleanUp)
 
@@ -80,7 +83,9 @@ interface Run {
   timeMsOf(ns: bigint): number
 }
 
-/** Runs one process that opens and closes its generator again and again, then three such processes at once. */
+/**
+ * Runs one process that opens and closes its generator again and again, then three such processes at once.
+ */
 async function record(purpose: string): Promise<Run> {
   const { folder, state, watch, env, order } = stateFolder()
   const namespace = freshNamespace()
@@ -108,7 +113,8 @@ async function record(purpose: string): Promise<Run> {
   await Promise.all([go('one', runMs), go('two', runMs / 3), go('three', runMs / 7)])
 
   const lines = readFileSync(join(watch, 'events'), 'utf8').trimEnd().split('\n')
-  // A process that was killed in the middle of its last event has left no copy of the event, and has issued no id after it.
+  // A process that was killed in the middle of its last event has left no copy of the event, and has issued
+  // no id after it.
   const events = lines
     .map((line, i) => {
       return { atNs: BigInt(line.slice(0, 20)), isSync: line.endsWith('s'), copy: join(watch, 'copies', String(i)) }

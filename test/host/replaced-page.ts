@@ -34,21 +34,23 @@ export function proveReplacements(times: number): void {
           const isIssuing = next && said(next, 'i')
           if (next !== undefined) alive.push(next)
           if (what === 'is deleted') {
-            // The page is deleted repeatedly while the process opens it, so some deletions are in the same tick as the opening.
+            // The page is deleted repeatedly while the process opens it, so some deletions are in the same
+            // tick as the opening.
             if (next !== undefined) await said(next, 'o')
             for (let n = 0; n < (isTimeForOne ? 60 : 1); n++) {
               rmSync(page, { force: true })
               if (isTimeForOne) await sleep(0)
             }
           } else if (existsSync(page)) {
-            // The page is not replaced while a process opens it: a process without another word would trust the older word.
+            // The page is not replaced while a process opens it: a process without another word would trust
+            // the older word.
             await isIssuing
             // The page is replaced in one step, so no process reads half of a page.
             copyFileSync(page, `${page}.older`)
             await sleep(3)
             renameSync(`${page}.older`, page)
-            // The next copy waits for all of them: a process that knows neither page would trust that copy's word. The first batch after
-            // the replacement may be an older one.
+            // The next copy waits for all of them: a process that knows neither page would trust that copy's
+            // word. The first batch after the replacement may be an older one.
             const followed = alive.map(({ child }) => sizeOf(`${file}.${child.pid}.0`) + 3 * batch * 8)
             await until(() =>
               alive.every(({ child }, j) => sizeOf(`${file}.${child.pid}.0`) >= (followed[j] as number)),

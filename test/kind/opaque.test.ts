@@ -24,8 +24,9 @@ const ids = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n })
 
 /**
  * Made by OpenSSL 3: the id in 16 digits of hex, then the FNV-1a of
- * `["inv",1288834974657,1,[["timestamp",41],["datacenter",5],["worker",5],["sequence",12]]]`, which is 07932b96b2610e49:
- * `printf 1565a1a11f40a00007932b96b2610e49 | xxd -r -p | openssl enc -aes-128-ecb -nopad -K 000102030405060708090a0b0c0d0e0f | xxd -p`
+ * `["inv",1288834974657,1,[["timestamp",41],["datacenter",5],["worker",5],["sequence",12]]]`, which is
+ * 07932b96b2610e49: `printf 1565a1a11f40a00007932b96b2610e49 | xxd -r -p | openssl enc -aes-128-ecb -nopad -K
+ * 000102030405060708090a0b0c0d0e0f | xxd -p`
  */
 const vectors: [keyBytes: number, id: bigint, hex: string, text: string][] = [
   [16, 0n, '46ba4098d51a837f8b03ce58fcf08cfe', 'inv_26q909hn8tgdzrp0yeb3yf137y'],

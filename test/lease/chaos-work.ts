@@ -35,8 +35,8 @@ export const leases: Work = {
     lease: {
       windowMs: pick([600, 800, 1000, 2000]),
       maxClockSkewMs: 500,
-      // A call may have to open a connection. With 24 busy processes on two processors, that took PostgreSQL 0.1 s on average, and 0.6 s at
-      // times.
+      // A call may have to open a connection. With 24 busy processes on two processors, that took PostgreSQL
+      // 0.1 s on average, and 0.6 s at times.
       callTimeoutMs: pick([500, 1000]),
       acquireTimeoutMs: pick([1000, 10_000]),
       ...(pick([true, false]) && { owner: `slot ${slot}` }),
@@ -48,7 +48,8 @@ export const leases: Work = {
       maxAheadMs: pick([0, 100, 1000, 5000]),
       maxWaitMs: pick([0, 20, 50, 300]),
       sequenceStart: pick(['zero', 'random', 'rotate']),
-      // A steady clock that has followed a step forward stays ahead for sixteen times as long, and makes no ids meanwhile.
+      // A steady clock that has followed a step forward stays ahead for sixteen times as long, and makes no
+      // ids meanwhile.
       clock: hasFalseClock(slot) ? 'wall' : pick(['wall', 'steady']),
     })),
   }),

@@ -9,15 +9,18 @@ import { describeWith } from '../support/needs.ts'
 import { seededRandom } from '../support/random.ts'
 import { leases } from './chaos-work.ts'
 
-// Leases on real servers, used by real processes, with real faults: processes stopped, killed, released, their clocks stepped;
-// servers killed, with their data and without, emptied, restored from an older copy; connections cut, replies lost after the write,
-// requests that arrive late, servers that never answer. No two processes may make one id, each caller's ids ascend, and when the
-// faults end, every thread of every process makes ids again.
+// Leases on real servers, used by real processes, with real faults: processes stopped, killed, released,
+// their clocks stepped; servers killed, with their data and without, emptied, restored from an older copy;
+// connections cut, replies lost after the write, requests that arrive late, servers that never answer. No two
+// processes may make one id, each caller's ids ascend, and when the faults end, every thread of every process
+// makes ids again.
 //
-// `npm run test:long` takes a quarter of a minute of faults for each store, with two faults of its server. For as long as one likes, and
-// as many ids in proportion to 10^8 in half an hour for each store, which takes as long three times:
+// `npm run test:long` takes a quarter of a minute of faults for each store, with two faults of its server.
+// For as long as one likes, and as many ids in proportion to 10^8 in half an hour for each store, which takes
+// as long three times:
 //
-//   GRAUPEL_CHAOS_MINUTES=30 GRAUPEL_TEST_CONSUL=$(.ci/consul) npx vitest run --mode long test/lease/chaos.long.test.ts
+//   GRAUPEL_CHAOS_MINUTES=30 GRAUPEL_TEST_CONSUL=$(.ci/consul) npx vitest run --mode long
+//   test/lease/chaos.long.test.ts
 //
 // GRAUPEL_SEED repeats the choices, but not what processes and servers do at the same time.
 

@@ -61,7 +61,8 @@ describe.skipIf(!hasDevice)('a lease in a copy of the machine', () => {
     await lease.release()
   })
 
-  // A renewal and an acquisition call the store several times; the machine is copied before or after each of these calls.
+  // A renewal and an acquisition call the store several times; the machine is copied before or after each of
+  // these calls.
   it.each([0, 1, 2, 3, 4, 5, 6, 7])(
     'makes ids only on a node that it acquired as a copy: copied at call %i',
     async (at) => {

@@ -13,8 +13,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { until } from '../support/until.js'
 import { standInForVmClock } from '../support/vmclock.js'
 
-// Real copies: criu dumps a process that holds a lease, and restores it twice, each in pid and mount namespaces of its own. Debian's criu
-// 3.17 does not start on Linux 6.18 ("Unexpected rt vDSO area bounds"); criu 4.2 does. GRAUPEL_TEST_CRIU is the path of the program.
+// Real copies: criu dumps a process that holds a lease, and restores it twice, each in pid and mount
+// namespaces of its own. Debian's criu 3.17 does not start on Linux 6.18 ("Unexpected rt vDSO area bounds");
+// criu 4.2 does. GRAUPEL_TEST_CRIU is the path of the program.
 
 const criu = process.env.GRAUPEL_TEST_CRIU ?? 'criu'
 

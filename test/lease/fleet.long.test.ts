@@ -66,7 +66,8 @@ async function startProcess(): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('./programs/chaos-start.js', import.meta.url))
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   ends.push(() => child.kill('SIGKILL'))
-  // Sixty-four that start would keep the server, and what else is tested meanwhile, from the processor for seconds.
+  // Sixty-four that start would keep the server, and what else is tested meanwhile, from the processor for
+  // seconds.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
   await messageOf(child)
   return child

@@ -9,7 +9,10 @@ afterEach(async () => {
   for (const worker of workers.splice(0)) await worker.terminate()
 })
 
-/** Starts a thread that has the handle of a lease, and waits until it is ready. It ends with the test. `ask` sends an order to it. */
+/**
+ * Starts a thread that has the handle of a lease, and waits until it is ready. It ends with the test. `ask`
+ * sends an order to it.
+ */
 export async function startLeasedWorker<Order, Answer>(program: URL, handle: LeaseHandle, engine: EngineKind) {
   const worker = new Worker(program, { workerData: { handle, engine } })
   workers.push(worker)

@@ -4,7 +4,10 @@ import { expect, it } from 'vitest'
 import { repository } from '../support/documents.ts'
 import { engines } from '../support/engines.js'
 
-/** Acquires and releases leases, each with a generator that is not closed, and prints the bytes of the heap that each lease keeps. */
+/**
+ * Acquires and releases leases, each with a generator that is not closed, and prints the bytes of the heap
+ * that each lease keeps.
+ */
 const program = `
   import { createGenerator } from 'graupel'
   import { acquireLease } from 'graupel/lease'

@@ -3,8 +3,9 @@ import { loadWorld } from './simulation/load.ts'
 import { mutations } from './simulation/mutations.ts'
 import { reportOf } from './simulation/report.ts'
 
-// The simulation must notice when a step of the protocol is left out or changes places with another: each of these tests puts a
-// defect into the source and expects a violation. In the world in which it shows, the source as it is has none.
+// The simulation must notice when a step of the protocol is left out or changes places with another: each of
+// these tests puts a defect into the source and expects a violation. In the world in which it shows, the
+// source as it is has none.
 
 const maxRuns = 80_000
 const first = Number(process.env['GRAUPEL_SEED'] ?? 1)

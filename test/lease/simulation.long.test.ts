@@ -1,7 +1,8 @@
 import { it } from 'vitest'
 import { expectNoViolation } from './simulation/runs.ts'
 
-// The half of the worlds in which there is most to find; simulation-durable.long.test.ts is the other one, for the other core.
+// The half of the worlds in which there is most to find; simulation-durable.long.test.ts is the other one,
+// for the other core.
 const name = 'no id is issued twice on a store that may lose writes'
 
 it(name, { timeout: 0 }, () =>

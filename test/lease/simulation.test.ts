@@ -17,7 +17,8 @@ describe('no id is issued twice, and each process has a node in the end', () => 
 
 describe('a process that is copied while it runs', () => {
   const copying: Partial<Faults> = { copy: 8 }
-  // A server that forgets a renewal lets the other copy renew once more, and then the ids of another window may be equal.
+  // A server that forgets a renewal lets the other copy renew once more, and then the ids of another window
+  // may be equal.
   const remembering = { failover: 0, flush: 0, restart: 0, lossInCall: 0, migrate: 0, evict: 0 }
 
   it.each([true, false])('issues no id of its original if it is told (durable: %s)', (durable) =>

@@ -22,7 +22,8 @@ const layout = defineLayout({
 /**
  * Tests leases on a store. They hold for every store.
  *
- * @param namespace - One for all suites on a server: on some, the first lease of a group waits for eleven seconds.
+ * @param namespace - One for all suites on a server: on some, the first lease of a group waits for eleven
+ * seconds.
  */
 export function proveLeases(opened: () => Store, namespace = freshNamespace()): void {
   // Long time limits, because the tests do not measure the speed of a busy machine.

@@ -5,7 +5,8 @@ import { count, digits } from '../../bench/bars.ts'
 import type { Report, Result } from '../../bench/contract.ts'
 import { repository } from '../support/documents.ts'
 
-// Writes the figures of the bench into docs/comparison.md (`npx tsx test/moving/figures.ts`). A test compares them.
+// Writes the figures of the bench into docs/comparison.md (`npx tsx test/moving/figures.ts`). A test compares
+// them.
 
 const document = join(repository, 'docs/comparison.md')
 

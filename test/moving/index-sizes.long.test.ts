@@ -15,7 +15,8 @@ const scripts = blocksOf('docs/comparison.md')
   .filter(({ language }) => language === 'text')
   .map(({ code }) => code.trim().split(';\n'))
 const count = 100_000
-// With the same types, a version of a server always needs the same number of pages. Other versions may need a little more or less.
+// With the same types, a version of a server always needs the same number of pages. Other versions may need a
+// little more or less.
 const tolerance = 0.08
 
 /** Returns the rows of the table that begins with `head`, as cells without quotes. */
@@ -50,7 +51,9 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     await server?.stop()
   })
 
-  /** Measures the bytes of index for each row. @param values - Other ids for the second statement to insert. */
+  /**
+   * Measures the bytes of index for each row. @param values - Other ids for the second statement to insert.
+   */
   async function measure(type: string, expression: string, values?: readonly string[]): Promise<number> {
     const [create = '', insert = '', select = '', drop = ''] = script
     await client.query(create.replace('bigint', type))
@@ -118,7 +121,10 @@ describeWith(['mysql'], 'MariaDB', () => {
     await server?.stop()
   })
 
-  /** Measures the bytes for each row: of the primary index, which has the rows, and of the index on the number. */
+  /**
+   * Measures the bytes for each row: of the primary index, which has the rows, and of the index on the
+   * number.
+   */
   async function measure(type: string, expression: string): Promise<[rows: number, index: number]> {
     const [create = '', insert = '', analyze = '', select = '', drop = ''] = script
     await pool.query(create.replace('BIGINT', type))

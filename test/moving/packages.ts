@@ -4,7 +4,8 @@ import { defineLayout, type Field, type Layout, type layouts } from 'graupel'
 import { installOnce } from '../package/consumer.ts'
 import { read, repository } from '../support/documents.ts'
 
-// Other packages of npm, as docs/moving-from-npm.md describes them. The bench times the same packages, and has their lockfile.
+// Other packages of npm, as docs/moving-from-npm.md describes them. The bench times the same packages, and
+// has their lockfile.
 
 // biome-ignore lint/suspicious/noExplicitAny: the packages have types of many kinds, or none.
 type Foreign = any

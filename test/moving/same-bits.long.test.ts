@@ -3,12 +3,13 @@ import { composeId, createGenerator, decode, type Layout, layouts } from 'graupe
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { load, type Package, type Parts, packages, rows } from './packages.ts'
 
-// docs/moving-from-npm.md names the layout with the bits of each package. Here the package and graupel read each other's ids.
+// docs/moving-from-npm.md names the layout with the bits of each package. Here the package and graupel read
+// each other's ids.
 
 const table = rows()
 
-// The time grows with each test, because some packages remember the last time for all of their instances. It begins after the real
-// time, which the packages saw when they were loaded.
+// The time grows with each test, because some packages remember the last time for all of their instances. It
+// begins after the real time, which the packages saw when they were loaded.
 let now = Date.now() + 86_400_000
 
 it('has a row in the document for each package', () => {

@@ -2,8 +2,8 @@ import { composeId, decode, defineLayout, encodeId, layouts } from 'graupel'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { load } from './packages.ts'
 
-// Checks docs/moving-from-npm.md and docs/comparison.md about the packages, apart from their bits. If a package changes, the
-// document has to change, too.
+// Checks docs/moving-from-npm.md and docs/comparison.md about the packages, apart from their bits. If a
+// package changes, the document has to change, too.
 
 const epoch = Date.UTC(2020, 0, 1)
 // A time after the real time, which some packages saw when they were loaded.

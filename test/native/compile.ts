@@ -67,7 +67,10 @@ const standardHeaders = [
   ...['random', 'set', 'string', 'thread', 'unordered_map', 'vector'],
 ]
 
-/** Precompiles the standard headers once, which saves a third of the time of most files. Returns the flags that use them. */
+/**
+ * Precompiles the standard headers once, which saves a third of the time of most files. Returns the flags
+ * that use them.
+ */
 async function precompiled(configuration: Configuration): Promise<string[]> {
   if (await isClang()) return []
   const header = join(folder, `standard-${numberOf(configuration)}.h`)
@@ -109,7 +112,8 @@ export async function run(program: string, args: readonly string[] = []): Promis
   try {
     return await job(program, args)
   } catch (error) {
-    // Kernels that scatter memory more widely than the sanitizer knows: https://github.com/google/sanitizers/issues/1614
+    // Kernels that scatter memory more widely than the sanitizer knows:
+    // https://github.com/google/sanitizers/issues/1614
     if (!`${error}`.includes('unexpected memory mapping')) throw error
     return await job('setarch', ['-R', program, ...args])
   }
@@ -157,7 +161,10 @@ const maxJobs = 2
 let jobs = 0
 const waiting: (() => void)[] = []
 
-/** Runs a command when there is room for it, and returns its standard output. @throws Error with all output unless it exits with 0. */
+/**
+ * Runs a command when there is room for it, and returns its standard output. @throws Error with all output
+ * unless it exits with 0.
+ */
 async function job(command: string, args: readonly string[]): Promise<string> {
   if (jobs === maxJobs) await new Promise<void>((resolve) => waiting.push(resolve))
   else jobs++

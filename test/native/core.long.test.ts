@@ -1,8 +1,8 @@
 import { sanitizers, withoutExceptions } from './compile.js'
 import { describeWith, proveBinding, proveCore, proveModels, provePages, proveStress } from './programs.js'
 
-// All programs with and without the sanitizers, and the models, which run one thread at a time: the thread sanitizer has nothing to find
-// there. core.test.ts has what is quick.
+// All programs with and without the sanitizers, and the models, which run one thread at a time: the thread
+// sanitizer has nothing to find there. core.test.ts has what is quick.
 
 describeWith(sanitizers.address, (proves) => {
   proveCore(sanitizers.address, proves)

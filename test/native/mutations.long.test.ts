@@ -5,8 +5,8 @@ import { build, coreObjects, coreSources, folder, here, native, removeFolder, ru
 import { mutations } from './mutations.js'
 import { leaveOut } from './programs.js'
 
-// The programs must fail if a step of the protocol is left out or moved. Each of these tests puts a defect into a copy of native/,
-// and expects a failed check.
+// The programs must fail if a step of the protocol is left out or moved. Each of these tests puts a defect
+// into a copy of native/, and expects a failed check.
 
 afterAll(removeFolder)
 
@@ -27,7 +27,8 @@ describe('the programs of test/native', () => {
 
       const { test = 'ceiling_model_test' } = mutation
       const isModel = test === 'ceiling_model_test' || test === 'interleave_test'
-      // The models and uuid_test include the headers that they check; the other programs are linked with the core.
+      // The models and uuid_test include the headers that they check; the other programs are linked with the
+      // core.
       const more = isModel || test === 'uuid_test' ? [] : await coreWith(join(place, 'native'), mutation.file)
       const program = await build(test, 'few optimisations', more, tests)
       await expect(run(program, isModel ? ['--preemptions', '1'] : [])).rejects.toThrow(/CHECK\(.*\) failed/)
@@ -35,7 +36,10 @@ describe('the programs of test/native', () => {
   }
 })
 
-/** The sources of the copy if a header is mutated; otherwise the mutated source and the objects of the other sources. */
+/**
+ * The sources of the copy if a header is mutated; otherwise the mutated source and the objects of the other
+ * sources.
+ */
 async function coreWith(copy: string, mutated: string): Promise<string[]> {
   if (!coreSources.includes(mutated)) return coreSources.map((source) => join(copy, source))
   const objects = await coreObjects('few optimisations')

@@ -100,7 +100,9 @@ export function proveModels(configuration: Configuration, proves: Prove, preempt
   )
 }
 
-/** The program of native/binding without Node, on a Node-API whose calls fail on request of binding_test.cc. */
+/**
+ * The program of native/binding without Node, on a Node-API whose calls fail on request of binding_test.cc.
+ */
 export function proveBinding(configuration: Configuration, proves: Prove, behaviour: string): void {
   const sources = ['addon.cc', 'calls.cc', 'elements.cc', 'environment.cc', 'options.cc', 'uuids.cc'].map((file) =>
     join(native, 'binding', file),

@@ -8,7 +8,8 @@ import { promisify } from 'node:util'
 import { afterAll, describe, it } from 'vitest'
 import { needsAll } from '../support/bare.ts'
 
-// Builds windows_test.cc and the native sources for Windows on another system, and runs it there if Wine is installed.
+// Builds windows_test.cc and the native sources for Windows on another system, and runs it there if Wine is
+// installed.
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const native = join(here, '../../native')

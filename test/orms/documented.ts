@@ -12,7 +12,10 @@ export const exampleFiles = readdirSync(examples, { recursive: true, encoding: '
   .filter((name) => name.includes('.'))
   .toSorted()
 
-/** Finds the example that has all lines of a block, in the same order. An import in a block may have fewer names. */
+/**
+ * Finds the example that has all lines of a block, in the same order. An import in a block may have fewer
+ * names.
+ */
 export function exampleOf({ code }: Block): string | undefined {
   return exampleFiles.find((file) => {
     const lines = linesOf(readFileSync(join(examples, file), 'utf8'))

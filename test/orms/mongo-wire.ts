@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-// A server that answers a MongoDB driver as far as the examples of Mongoose need: inserts, and finds by _id. It keeps the bytes of
-// documents, so that a test sees which types the driver sent. It stands in for MongoDB, which Debian does not have, and which
-// mongodb-memory-server downloads from a host of its own.
+// A server that answers a MongoDB driver as far as the examples of Mongoose need: inserts, and finds by _id.
+// It keeps the bytes of documents, so that a test sees which types the driver sent. It stands in for MongoDB,
+// which Debian does not have, and which mongodb-memory-server downloads from a host of its own.
 
 export interface MongoWire {
   readonly url: string
@@ -61,7 +61,8 @@ export async function openMongoWire(bson: Bson): Promise<MongoWire> {
 
   function answerTo(request: Buffer): Buffer {
     const requestId = request.readInt32LE(4)
-    // The first request of a connection, 'hello'. Before its document stand flags, a collection, a cursor and a count.
+    // The first request of a connection, 'hello'. Before its document stand flags, a collection, a cursor and
+    // a count.
     if (request.readInt32LE(12) === opQuery) {
       const head = Buffer.alloc(20)
       head.writeInt32LE(1, 16)

@@ -24,9 +24,14 @@ export const compilerOptions = {
 
 export interface Project {
   readonly folder: string
-  /** Compiles all files of the folder, and returns the output of the compiler: nothing if the files are right. */
+  /**
+   * Compiles all files of the folder, and returns the output of the compiler: nothing if the files are right.
+   */
   types(): string
-  /** Runs a file of TypeScript, checks the values in its comments, and returns its last line of output, which is JSON. */
+  /**
+   * Runs a file of TypeScript, checks the values in its comments, and returns its last line of output, which
+   * is JSON.
+   */
   run(file: string, variables: Record<string, string>): Promise<unknown>
   remove(): void
 }
@@ -80,8 +85,9 @@ export function makeProject(installed: string, from: string): Project {
 }
 
 /**
- * Generates the client of Prisma for the `schema.prisma` of a folder, which has Prisma among its packages. The client needs no engine.
- * The command line downloads the engine of migrations, unless a variable names its path.
+ * Generates the client of Prisma for the `schema.prisma` of a folder, which has Prisma among its packages.
+ * The client needs no engine. The command line downloads the engine of migrations, unless a variable names
+ * its path.
  */
 export function generateClient(folder: string): void {
   const command = [join(folder, 'node_modules/prisma/build/index.js'), 'generate', '--schema', 'schema.prisma']

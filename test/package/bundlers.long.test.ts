@@ -94,8 +94,8 @@ test('a bundle whose version of graupel is not the installed version does not lo
 test('a bundle without a file falls back', async () => {
   const output = join(project, 'out', 'text.cjs')
   await bundleWithEsbuild('cjs')(output, true)
-  // The bundle is too long for an argument. It runs in a function, because `-e` has Node's modules in global variables such as `fs`,
-  // and a minifier may use such a name for a variable.
+  // The bundle is too long for an argument. It runs in a function, because `-e` has Node's modules in global
+  // variables such as `fs`, and a minifier may use such a name for a variable.
   const program = `new Function(require('node:fs').readFileSync(${JSON.stringify(output)}, 'utf8'))()`
   expectFallback(['-e', program, 'argument'])
 })

@@ -16,20 +16,26 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { repository } from '../support/documents.ts'
 
-// Another project, which uses this package. It is in a temporary folder outside of this repository, so a file that the tarball lacks is
-// not found.
+// Another project, which uses this package. It is in a temporary folder outside of this repository, so a file
+// that the tarball lacks is not found.
 
 // Root may write everywhere, so only another user can show the effect of a read-only folder.
 export const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
 
 export type Variables = Record<string, string | undefined>
 
-/** The folder of the host state of this test file's programs, so that they meet no program of another file. Any user may write there. */
+/**
+ * The folder of the host state of this test file's programs, so that they meet no program of another file.
+ * Any user may write there.
+ */
 const states = mkdtempSync(join(tmpdir(), 'graupel-states-'))
 chmodSync(states, 0o777)
 process.once('exit', () => rmSync(states, { recursive: true, force: true }))
 
-/** Returns the environment without the variables of the npm that runs these tests, except its registry and its settings. */
+/**
+ * Returns the environment without the variables of the npm that runs these tests, except its registry and its
+ * settings.
+ */
 function cleanEnvironment(): Variables {
   const kept = /^npm_config_(registry|cafile|cache|userconfig|globalconfig|nodedir|proxy|https_proxy|noproxy)$/i
   const dropped = /^(npm_|graupel_|vitest|node_options$|node_env$|prebuilds_only$|cxx$|cc$)/i
@@ -69,7 +75,10 @@ export function npm(folder: string, args: string[], variables: Variables = {}): 
   return output
 }
 
-/** Returns a file of the compilers and test runners that consumers use; test/package/tools/package-lock.json has their versions. */
+/**
+ * Returns a file of the compilers and test runners that consumers use; test/package/tools/package-lock.json
+ * has their versions.
+ */
 export function tool(path: string): string {
   return join(installOnce('test/package/tools', ['--ignore-scripts']), path)
 }
@@ -79,7 +88,8 @@ export function installOnce(place: string, flags: string[] = [], variables: Vari
   const folder = join(repository, place)
   const installed = join(folder, 'node_modules')
   if (!existsSync(installed)) {
-    // Installs into another folder and moves it in one step: test files run side by side, and npm begins by removing node_modules.
+    // Installs into another folder and moves it in one step: test files run side by side, and npm begins by
+    // removing node_modules.
     const draft = mkdtempSync(join(repository, 'node_modules/.tools-'))
     for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(folder, file), join(draft, file))
     npm(draft, ['ci', ...flags], variables)

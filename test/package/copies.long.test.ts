@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyProject, type Outcome, packageFolder, run, temporaryFolder } from './consumer.ts'
 import { installWithBinary } from './tarball.ts'
 
-// Two dependencies of one program may each bring a copy of this package: two files, two modules, two binaries. One copy has
-// two forms as well, for `import` and for `require`. They share the state of a node.
+// Two dependencies of one program may each bring a copy of this package: two files, two modules, two
+// binaries. One copy has two forms as well, for `import` and for `require`. They share the state of a node.
 
 const folder = temporaryFolder()
 const first = join(folder, 'first')

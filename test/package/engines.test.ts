@@ -15,7 +15,10 @@ interface Locked {
   readonly engines?: Readonly<Record<string, string>>
 }
 
-/** The first release of each line of Node since the first supported release, and the last release of each line that has ended. */
+/**
+ * The first release of each line of Node since the first supported release, and the last release of each line
+ * that has ended.
+ */
 const supported = ['20.19.0', '20.99.0', '21.0.0', '21.7.3', '22.0.0', '23.0.0', '24.0.0', '25.0.0', '26.0.0']
 
 it('every dependency of the library and the service runs on every supported Node', () => {

@@ -28,7 +28,8 @@ import {
 } from './consumer.ts'
 import { bareTarball, binaryPath, filesInTarball, publishedBinary, putBinary, repack } from './tarball.ts'
 
-// Installations of the package with or without a binary, with or without a compiler. test/runtimes runs this file on every Node.
+// Installations of the package with or without a binary, with or without a compiler. test/runtimes runs this
+// file on every Node.
 
 const isWindows = process.platform === 'win32'
 const folder = temporaryFolder()
@@ -219,7 +220,9 @@ function build(project: string, variables: Variables = {}, flags: string[] = [])
   return [status, stdout + stderr]
 }
 
-/** Sends a signal to all processes of a build, like a terminal, and returns the signal that ended the command. */
+/**
+ * Sends a signal to all processes of a build, like a terminal, and returns the signal that ended the command.
+ */
 function interruptedBuild(place: string): unknown {
   const body = `
     const { spawn } = await import('node:child_process')
@@ -250,7 +253,10 @@ function expectNative(project: string, file: string): void {
   expect(run(project, probe)).toEqual({ result: { kind: 'native', file, distinct: 1000 }, warnings: [] })
 }
 
-/** Expects the same text in the only warning, the reason of `engineInfo()` and the refusal of `engine: 'native'`. */
+/**
+ * Expects the same text in the only warning, the reason of `engineInfo()` and the refusal of `engine:
+ * 'native'`.
+ */
 function expectJs(project: string, warning: RegExp): void {
   const { result, warnings }: Outcome = run(project, probe)
   expect(warnings).toEqual([{ code: 'GRAUPEL_JS_ENGINE', message: expect.stringMatching(warning) }])

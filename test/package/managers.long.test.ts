@@ -6,7 +6,8 @@ import { npmBinary, npmNode } from '../../scripts/npm-binary.ts'
 import { run, temporaryFolder } from './consumer.ts'
 import { bareTarball, binaryPath, publishedBinary, repack } from './tarball.ts'
 
-// Installations of the tarball by the package managers of npm's registry, with scripts allowed as each manager allows them.
+// Installations of the tarball by the package managers of npm's registry, with scripts allowed as each
+// manager allows them.
 
 const folder = temporaryFolder()
 let tarball: string
@@ -55,7 +56,10 @@ test.runIf(isUsual).each(Object.entries(managers))(
   120_000,
 )
 
-/** Returns the environment with the registry of the tests, and without the settings of their npm, of which newer ones know less. */
+/**
+ * Returns the environment with the registry of the tests, and without the settings of their npm, of which
+ * newer ones know less.
+ */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, npm_config_registry, NODE_EXTRA_CA_CERTS } = process.env
   const { stdout } = spawnSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' })

@@ -5,8 +5,9 @@ import { repository } from '../support/documents.ts'
 import { node, temporaryFolder, tool } from './consumer.ts'
 import { installWithBinary } from './tarball.ts'
 
-// Test runners load a module again for each test file, many in a new context, and run the files in one process, in several processes or
-// in threads. The tests use real runners, on a small service that makes ids in each of three test files.
+// Test runners load a module again for each test file, many in a new context, and run the files in one
+// process, in several processes or in threads. The tests use real runners, on a small service that makes ids
+// in each of three test files.
 
 const folder = temporaryFolder()
 const commonJs = join(folder, 'commonjs')
@@ -23,7 +24,10 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** The same service and tests for each runner: `test` and `expect` are globals in Jest, and in Vitest by an option. */
+/**
+ * The same service and tests for each runner: `test` and `expect` are globals in Jest, and in Vitest by an
+ * option.
+ */
 function writeProject(project: string, extension: string, load: (names: string, from: string) => string): void {
   const isTyped = extension === 'ts'
   mkdirSync(project)

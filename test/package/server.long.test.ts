@@ -8,7 +8,8 @@ import { until } from '../support/until.ts'
 import { install, npm, poorPath, temporaryFolder } from './consumer.ts'
 import { bareTarball, putBinary, tarballIn } from './tarball.ts'
 
-// The service from its package, beside a package of the library without a binary, on a machine without a compiler.
+// The service from its package, beside a package of the library without a binary, on a machine without a
+// compiler.
 
 const folder = temporaryFolder()
 const project = join(folder, 'project')

@@ -7,8 +7,8 @@ import { blocksOf, repository } from '../support/documents.ts'
 import { packageFolder, temporaryFolder } from './consumer.ts'
 import { installWithBinary } from './tarball.ts'
 
-// Makes single executables and startup snapshots by the commands of docs/platforms.md, on the oldest Node and the newest. GRAUPEL_TEST_NODES
-// has others, as in `20.19,22,24,26`.
+// Makes single executables and startup snapshots by the commands of docs/platforms.md, on the oldest Node and
+// the newest. GRAUPEL_TEST_NODES has others, as in `20.19,22,24,26`.
 
 const blocks = blocksOf('docs/platforms.md').filter(
   ({ code }) => code.includes('--outfile=') || code.includes('startupSnapshot'),
@@ -20,7 +20,9 @@ const service = `
   const ids = createGenerator({ node: 7 })
   console.log(JSON.stringify({ id: ids.nextString(), engine: engineInfo().kind }))`
 
-/** Calls everything that hands out numbers, while the snapshot is built and in a process that starts from it. */
+/**
+ * Calls everything that hands out numbers, while the snapshot is built and in a process that starts from it.
+ */
 const everything = `
   import { startupSnapshot } from 'node:v8'
   import { createGenerator, decode, engineInfo, layouts } from 'graupel'

@@ -62,7 +62,10 @@ export function publishedBinary(): string {
   )
 }
 
-/** Makes a project and installs the package with the tests' binary. Returns the path of the binary. No script runs. */
+/**
+ * Makes a project and installs the package with the tests' binary. Returns the path of the binary. No script
+ * runs.
+ */
 export function installWithBinary(folder: string): string {
   const { file, reason } = engineInfo()
   if (file === undefined) throw new Error(`no binary: ${reason}`)
@@ -99,7 +102,10 @@ export function filesInTarball(tarball: string): string[] {
   return execFileSync('tar', ['tzf', tarball], { encoding: 'utf8' }).trim().split(/\r?\n/)
 }
 
-/** Returns a file in the shared folder. The first test file that needs it makes it by `make`, which returns its path. */
+/**
+ * Returns a file in the shared folder. The first test file that needs it makes it by `make`, which returns
+ * its path.
+ */
 function once(name: string, make: (folder: string) => string): string {
   const file = join(inject('sharedFolder'), name)
   if (!existsSync(file)) {

@@ -1,5 +1,6 @@
-// The clocks of Cloudflare Workers: they stand still until the program has waited for I/O. In the open workerd they run, so this file
-// comes before the program. Source: https://developers.cloudflare.com/workers/runtime-apis/performance/
+// The clocks of Cloudflare Workers: they stand still until the program has waited for I/O. In the open
+// workerd they run, so this file comes before the program. Source:
+// https://developers.cloudflare.com/workers/runtime-apis/performance/
 
 const { Date: dates, performance: steps, setTimeout: startTimer } = globalThis
 const [readWall, readMonotonic] = [dates.now.bind(dates), steps.now.bind(steps)]

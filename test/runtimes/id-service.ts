@@ -38,7 +38,10 @@ export class IdService {
   }
 }
 
-/** A site of one origin: files, and the service below /ids, as docs/client.md says. /gate answers after a request of /done. */
+/**
+ * A site of one origin: files, and the service below /ids, as docs/client.md says. /gate answers after a
+ * request of /done.
+ */
 export async function startSite(
   service: string,
   files: Readonly<Record<string, { type: string; text: string }>>,

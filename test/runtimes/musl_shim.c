@@ -1,5 +1,6 @@
-// Functions that Debian's libstdc++ and libgcc take from glibc and that musl lacks. With them, Bun for musl, which needs a libstdc++,
-// runs on Debian. Only tests need them, because graupel's binaries contain their C++ library.
+// Functions that Debian's libstdc++ and libgcc take from glibc and that musl lacks. With them, Bun for musl,
+// which needs a libstdc++, runs on Debian. Only tests need them, because graupel's binaries contain their C++
+// library.
 #include <stddef.h>
 #include <stdint.h>
 

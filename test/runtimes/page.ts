@@ -2,8 +2,8 @@ import { createGenerator, engineInfo, layouts } from 'graupel'
 import { createUuidGenerator, decodeUuid } from 'graupel/uuid'
 import { useClient } from './use-client.mjs'
 
-// This program is bundled into a page. It makes a million ids one by one and a million in arrays, then UUIDs and ids in turns, and takes
-// some ids of a service, on the page and in a Web Worker.
+// This program is bundled into a page. It makes a million ids one by one and a million in arrays, then UUIDs
+// and ids in turns, and takes some ids of a service, on the page and in a Web Worker.
 
 declare const document: { body: { textContent: string } }
 declare const navigator: { userAgent: string }

@@ -26,7 +26,10 @@ export class Project {
     this.package = packageFolder(this.folder)
   }
 
-  /** @param given - A folder with a tarball to install. Without it, the tarball of this repository is installed. */
+  /**
+   * @param given - A folder with a tarball to install. Without it, the tarball of this repository is
+   * installed.
+   */
   static async make(folder: string, given: string | undefined, service: string): Promise<Project> {
     const project = new Project(folder, service)
     install(project.folder, given === undefined ? bareTarball() : tarballIn(resolve(given)), ['--ignore-scripts'])
@@ -50,7 +53,10 @@ export class Project {
     return join(this.package, binaryPath)
   }
 
-  /** Prepares another target with its binary. One compilation makes all binaries, because several would wait for each other. */
+  /**
+   * Prepares another target with its binary. One compilation makes all binaries, because several would wait
+   * for each other.
+   */
   async foreign(name: ForeignTarget): Promise<Target> {
     const args = ['scripts/cross/build.ts', '--only', foreignTargets.join(), '--out', this.package]
     this.#foreign ??= run(process.execPath, ['--import', 'tsx', ...args], { timeout: 1_800_000 })

@@ -18,7 +18,10 @@ export function environment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV$)/.test(name)))
 }
 
-/** Runs a command and returns its standard output. @throws Error with all output unless the command exits with 0. */
+/**
+ * Runs a command and returns its standard output. @throws Error with all output unless the command exits with
+ * 0.
+ */
 export function run(
   command: string,
   args: readonly string[],

@@ -10,8 +10,9 @@ import { Project } from './project.ts'
 import { Missing, type Outcome } from './run.ts'
 import { onBun, onDeno, onNode, onThisNode, whileInstalling } from './suites.ts'
 
-// Runs the installed package on every supported runtime, and prints the results. The runtimes are npm packages; Chromium, QEMU, musl
-// and Wine are Debian packages. docs/platforms.md has the commands and the variables.
+// Runs the installed package on every supported runtime, and prints the results. The runtimes are npm
+// packages; Chromium, QEMU, musl and Wine are Debian packages. docs/platforms.md has the commands and the
+// variables.
 
 const hour = 3_600_000
 vi.setConfig({ maxConcurrency: availableParallelism(), testTimeout: hour, hookTimeout: hour })

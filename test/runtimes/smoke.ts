@@ -1,5 +1,5 @@
-// Runs in a project that has installed the package, as `smoke.mjs RESULT SERVICE`, on any runtime of JavaScript, and writes the outcome
-// to the file RESULT. It is the test for runtimes without a test runner.
+// Runs in a project that has installed the package, as `smoke.mjs RESULT SERVICE`, on any runtime of
+// JavaScript, and writes the outcome to the file RESULT. It is the test for runtimes without a test runner.
 import { strict as assert } from 'node:assert'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

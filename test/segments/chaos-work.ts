@@ -10,7 +10,10 @@ const numbers: Subject = {
   tell: String,
 }
 
-/** Each process makes numbers of one name in several threads. The segments are small, so that all processes write the record often. */
+/**
+ * Each process makes numbers of one name in several threads. The segments are small, so that all processes
+ * write the record often.
+ */
 export function segmentsOf(processes: number): Work {
   const maxStep = 200
   const burst = 300
@@ -25,7 +28,8 @@ export function segmentsOf(processes: number): Work {
         batchMs: pick([200, 1000]),
         prefetchAt: pick([0, 0.5, 0.8, 1]),
         callTimeoutMs: pick([200, 500, 1000]),
-        // The gap exceeds the numbers that all processes make between a copy of the store and its restoration.
+        // The gap exceeds the numbers that all processes make between a copy of the store and its
+        // restoration.
         failoverGap: 1_000_000,
       },
       threads,
@@ -38,10 +42,11 @@ export function segmentsOf(processes: number): Work {
     processFaultMs: 300,
     serverFaultMs: 4000,
     deadly: ['restored from an older copy'],
-    // A copy is restored once, and not before the record was written in the server's present life. In each life a gap is skipped
-    // from the position of the record in the last life. So a copy without a gap would be followed by the same gap, and by numbers
-    // that were made already. Fewer numbers than this are left of earlier lives: in each process two segments, a segment that is
-    // being fetched, and the numbers that its threads, two on average, have not written yet.
+    // A copy is restored once, and not before the record was written in the server's present life. In each
+    // life a gap is skipped from the position of the record in the last life. So a copy without a gap would
+    // be followed by the same gap, and by numbers that were made already. Fewer numbers than this are left of
+    // earlier lives: in each process two segments, a segment that is being fetched, and the numbers that its
+    // threads, two on average, have not written yet.
     idsBeforeCopy: processes * (3 * maxStep + 2 * burst),
   }
 }

@@ -5,9 +5,10 @@ import { describeWith } from '../support/needs.ts'
 import { seededRandom } from '../support/random.ts'
 import { segmentsOf } from './chaos-work.ts'
 
-// Segments on real servers, used by real processes, with the faults of test/lease/chaos.long.test.ts. Faults that lose all data of the
-// store are left out, because only leases survive them; so segments have a run of their own. No number may come twice, each caller's
-// numbers ascend, and after the faults every thread of every process makes numbers again.
+// Segments on real servers, used by real processes, with the faults of test/lease/chaos.long.test.ts. Faults
+// that lose all data of the store are left out, because only leases survive them; so segments have a run of
+// their own. No number may come twice, each caller's numbers ascend, and after the faults every thread of
+// every process makes numbers again.
 //
 //   GRAUPEL_CHAOS_MINUTES=30 npx vitest run --mode long test/segments/chaos.long.test.ts
 

@@ -23,8 +23,8 @@ export interface Member {
 type Three = [Member, Member, Member]
 
 /**
- * Lets three processes make numbers of one name, the third process in two threads. Expects each number once, and each caller's
- * numbers in order.
+ * Lets three processes make numbers of one name, the third process in two threads. Expects each number once,
+ * and each caller's numbers in order.
  *
  * @param port - Returns the port of the current server.
  * @param faults - The faults of the processes and the server. The processes go on afterwards.
@@ -59,7 +59,10 @@ export async function proveMembers(
   }
 }
 
-/** Waits until each process has made this many more numbers. The default exceeds the numbers that were fetched before. */
+/**
+ * Waits until each process has made this many more numbers. The default exceeds the numbers that were fetched
+ * before.
+ */
 export async function goOn(members: readonly Member[], more = 1300): Promise<void> {
   const made = ({ slot }: Member) => [...slot.written().values()].reduce((sum, count) => sum + count, 0)
   const before = members.map(made)

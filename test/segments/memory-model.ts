@@ -1,14 +1,20 @@
 import type { SegmentMemory, Taken } from '../../src/segments/memory.js'
 import { loadModule, type Mutation } from '../simulation/load.ts'
 
-/** A segment of the model: its first number, its size, and the number of takes after which the next segment is late. */
+/**
+ * A segment of the model: its first number, its size, and the number of takes after which the next segment is
+ * late.
+ */
 interface ModelSegment {
   readonly first: bigint
   readonly count: number
   readonly fetchAt: number
 }
 
-/** Threads on one memory: the counts that each taker requests in turn, while another thread adds segments if there is room. */
+/**
+ * Threads on one memory: the counts that each taker requests in turn, while another thread adds segments if
+ * there is room.
+ */
 export interface Model {
   readonly stride: number
   readonly segments: readonly ModelSegment[]
@@ -17,7 +23,10 @@ export interface Model {
   /** The number of times that the other thread checks for room. */
   readonly attempts: number
   readonly takers: readonly (readonly number[])[]
-  /** The number of calls in whose middle another thread may run. All orders would be too many, and few interruptions show nearly all defects. */
+  /**
+   * The number of calls in whose middle another thread may run. All orders would be too many, and few
+   * interruptions show nearly all defects.
+   */
   readonly turns: number
 }
 
@@ -46,8 +55,8 @@ interface State {
 const yielded = new Error('the call goes on later')
 
 /**
- * Atomics that do one operation, and then stop the call. A call depends only on the answers of its operations, so a repetition with
- * the same answers reaches the same point.
+ * Atomics that do one operation, and then stop the call. A call depends only on the answers of its
+ * operations, so a repetition with the same answers reaches the same point.
  */
 class SteppedAtomics {
   #answers: bigint[] = []
@@ -94,7 +103,10 @@ class SteppedAtomics {
   }
 }
 
-/** Runs all orders of the threads' operations that the model's turns allow, with the shipped class or with a defect. */
+/**
+ * Runs all orders of the threads' operations that the model's turns allow, with the shipped class or with a
+ * defect.
+ */
 export async function explore(model: Model, mutation?: Mutation): Promise<{ violation?: string; states: number }> {
   const atomics = new SteppedAtomics()
   const entry = new URL('../../src/segments/memory.ts', import.meta.url)

@@ -5,10 +5,13 @@ import { bundle } from '../simulation/load.ts'
 import { explore } from './memory-model.ts'
 import { overtaken } from './memory-models.ts'
 
-// Real threads and real atomics, unlike test/segments/memory.test.ts. Each taker notes its numbers in shared memory, so a number that
-// another taker has noted shows at once.
+// Real threads and real atomics, unlike test/segments/memory.test.ts. Each taker notes its numbers in shared
+// memory, so a number that another taker has noted shows at once.
 
-/** Limits of the rounds and of their time. A busy machine makes fewer rounds, which does not change the result. */
+/**
+ * Limits of the rounds and of their time. A busy machine makes fewer rounds, which does not change the
+ * result.
+ */
 const segments = 400_000
 const maxMs = 8000
 const perSegment = 5

@@ -14,7 +14,8 @@ describe('no number is issued twice, in many worlds', () => {
   )
 })
 
-// Each of these tests puts a defect into the source and expects a violation. The shipped source has no violation in the same world.
+// Each of these tests puts a defect into the source and expects a violation. The shipped source has no
+// violation in the same world.
 const maxRuns = 5000
 const first = Number(process.env['GRAUPEL_SEED'] ?? 1)
 

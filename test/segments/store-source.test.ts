@@ -12,8 +12,8 @@ const freshName = () => `orders-${++count}`
 const reset = new Error('connection reset')
 
 /**
- * The first numbers of the segments of a process, of which the first segment is fetched at once. This is the source without its
- * generator, which would fetch further segments at times that no test knows.
+ * The first numbers of the segments of a process, of which the first segment is fetched at once. This is the
+ * source without its generator, which would fetch further segments at times that no test knows.
  */
 async function firsts(store: Store, options: Partial<SegmentOptions> = {}) {
   const name = options.name ?? freshName()

@@ -5,7 +5,9 @@ const dayMs = 86_400_000
 const units = ['yyyy', 'MM', 'dd', 'HH', 'mm', 'ss', 'SSS']
 const lengths = [366 * dayMs, 31 * dayMs, dayMs, 3_600_000, 60_000, 1000, 1]
 
-/** Layouts whose years have four digits, with fields in any order, any length of a tick, and unusual epochs. */
+/**
+ * Layouts whose years have four digits, with fields in any order, any length of a tick, and unusual epochs.
+ */
 const anyLayout: fc.Arbitrary<Layout> = fc
   .record({
     timestamp: fc.integer({ min: 1, max: 45 }),

@@ -16,7 +16,10 @@ function memoryOf(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
 
-/** Sends a request on each of many connections, which stay open, and returns the memory that each takes, in kB. */
+/**
+ * Sends a request on each of many connections, which stay open, and returns the memory that each takes, in
+ * kB.
+ */
 async function memoryOfEach(flags: readonly string[], open: (port: number) => Socket): Promise<number> {
   const { url, pid, child, ended } = await serve(['--data', join(folder, `memory ${flags.length}`), ...flags])
   const port = Number(new URL(url).port)

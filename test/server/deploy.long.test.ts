@@ -8,7 +8,10 @@ import { folder, read } from './support/deployed.ts'
 const name = 'graupel-server.service'
 const unit = read(`systemd/${name}`)
 
-/** Verifies a unit with a program of this machine, because the place of Node and of graupel does not matter here. */
+/**
+ * Verifies a unit with a program of this machine, because the place of Node and of graupel does not matter
+ * here.
+ */
 function verify(text: string): { readonly status: number | null; readonly output: string } {
   const file = join(folder, name)
   mkdirSync(dirname(file), { recursive: true })

@@ -13,7 +13,10 @@ import { makeService, optionsOf } from './support/in-process.ts'
 import { listen } from './support/listening.ts'
 import { folder } from './support/process.ts'
 
-/** Returns the longest time from the signal to the end: the options, 5 s to release the nodes, and 2 s to spare. */
+/**
+ * Returns the longest time from the signal to the end: the options, 5 s to release the nodes, and 2 s to
+ * spare.
+ */
 const endMs = ({ drainMs, shutdownTimeoutMs }: ReturnType<typeof optionsOf>) => drainMs + shutdownTimeoutMs + 7000
 
 const dockerfile = read('Dockerfile')

@@ -8,7 +8,8 @@ import { memoryStore } from '../../src/stores/memory.ts'
 import { read } from '../support/documents.ts'
 import { serve } from './support/process.ts'
 
-// Compares tables in the documents of the service with the code. docs.long.test.ts runs the code in the documents.
+// Compares tables in the documents of the service with the code. docs.long.test.ts runs the code in the
+// documents.
 
 /** Returns the cells of the rows of the table with this head. */
 function tableBelow(file: string, head: string): string[][] {

@@ -12,8 +12,8 @@ import { ask, Clients, Counts, Ids, Watch } from './support/clients.ts'
 import { serveOn } from './support/instance.ts'
 import { endedProcess, folder, type Serving, serve, workersOf } from './support/process.ts'
 
-// Faults of the store, the clock and the service's own processes, while clients request ids and counts. Requests may fail, but ids and
-// counts stay right.
+// Faults of the store, the clock and the service's own processes, while clients request ids and counts.
+// Requests may fail, but ids and counts stay right.
 
 const windowMs = 1500
 const flags = ['--window-ms', `${windowMs}`, '--drain-ms', '0']
@@ -48,7 +48,8 @@ class Load {
     expect(duplicatesAmong(this.ids.arrays)).toBe(0)
     expect(this.ids.descents).toBe(0)
     expect(this.counts.repeated).toBe(0)
-    // Each client asks for one count at a time, so a lost answer is one missing count. A request that was never sent is no missing count.
+    // Each client asks for one count at a time, so a lost answer is one missing count. A request that was
+    // never sent is no missing count.
     const lost = this.forCounts.broken.filter((reason) => reason !== 'ECONNREFUSED').length
     expect(this.counts.missing).toBeLessThanOrEqual(lost)
     for (const refusal of [...this.forIds.refusals, ...this.forCounts.refusals]) {

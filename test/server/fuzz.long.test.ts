@@ -22,7 +22,10 @@ const atOnce = 48
 const quietMs = 60
 const requestTimeoutMs = 3000
 const maxNames = 20
-/** The growth allowed between the first and the second half of the rounds. A kilobyte lost by one request in ten would be 2 MB. */
+/**
+ * The growth allowed between the first and the second half of the rounds. A kilobyte lost by one request in
+ * ten would be 2 MB.
+ */
 const [heapMB, rssMB] = [2, 40]
 
 const token = 'a-token-that-is-long-enough-for-a-test'
@@ -63,7 +66,10 @@ class Attack {
   readonly #port: number
   readonly #authorization: string
   readonly answers: Record<number, number> = {}
-  /** The bytes of connections that did not end in order. A busy service treats requests that have arrived as late. */
+  /**
+   * The bytes of connections that did not end in order. A busy service treats requests that have arrived as
+   * late.
+   */
   readonly cuts: string[] = []
 
   constructor(hostile: Hostile, port: number, authorization: string) {

@@ -125,7 +125,8 @@ test('the service accepts the flags of each pod, and has the time that it takes 
     expect(mounts.some((path: string) => options.tokenFile?.startsWith(`${path}/`))).toBe(true)
     const { drainMs, shutdownTimeoutMs } = options
     expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(drainMs + shutdownTimeoutMs + 7000)
-    // Kubernetes notices that a pod is not ready before the pod stops, even if each probe takes its longest time. One late probe takes no pod out.
+    // Kubernetes notices that a pod is not ready before the pod stops, even if each probe takes its longest
+    // time. One late probe takes no pod out.
     const { periodSeconds, timeoutSeconds, failureThreshold } = container.readinessProbe
     expect(failureThreshold).toBeGreaterThan(1)
     expect(drainMs).toBeGreaterThan(failureThreshold * (periodSeconds + timeoutSeconds) * 1000)

@@ -6,9 +6,10 @@ import { seriesOf, startService } from './support/in-process.ts'
 import { listen } from './support/listening.ts'
 import { serve } from './support/process.ts'
 
-// Requests of Leaf's clients, with the answers of Leaf 1.0.1 according to its source: LeafController and LeafMonitorController of leaf-server on Spring
-// Boot 1.5.18, whose StringHttpMessageConverter and MappingJackson2HttpMessageConverter name the charset, and whose DefaultErrorAttributes
-// make the bodies of errors, with the time as a number.
+// Requests of Leaf's clients, with the answers of Leaf 1.0.1 according to its source: LeafController and
+// LeafMonitorController of leaf-server on Spring Boot 1.5.18, whose StringHttpMessageConverter and
+// MappingJackson2HttpMessageConverter name the charset, and whose DefaultErrorAttributes make the bodies of
+// errors, with the time as a number.
 
 const text = 'text/plain;charset=UTF-8'
 const json = 'application/json;charset=UTF-8'

@@ -9,9 +9,9 @@ import type { Given } from '../../server/src/options/table.ts'
 import { folder } from '../support/needs.ts'
 import { listen } from './support/listening.ts'
 
-// The records of version 0.1, which are kept for good: later versions go on with them, and write records that 0.1 can read, so processes
-// of both versions can share a store during an upgrade. A change that makes a test fail needs another format, and a way to upgrade.
-// docs/service-operations.md promises this.
+// The records of version 0.1, which are kept for good: later versions go on with them, and write records that
+// 0.1 can read, so processes of both versions can share a store during an upgrade. A change that makes a test
+// fail needs another format, and a way to upgrade. docs/service-operations.md promises this.
 
 const text = (name: string) => readFileSync(new URL(`records/${name}`, import.meta.url), 'utf8')
 const load = createRequire(new URL('../../server/package.json', import.meta.url))
@@ -45,7 +45,10 @@ async function recordsOf(store: Store): Promise<Map<string, Fields>> {
   return new Map(entries.flat().map(({ key, value }) => [key, JSON.parse(value) as Fields]))
 }
 
-/** The parts of a record by which version 0.1 reads it: its format, what it is for, and the types of its fields. */
+/**
+ * The parts of a record by which version 0.1 reads it: its format, what it is for, and the types of its
+ * fields.
+ */
 function shapeOf(record: Fields | undefined, fields: readonly string[]) {
   const { format, ids, kind, name } = record ?? {}
   return { format, ids, kind, name, types: fields.map((field) => [field, typeof record?.[field]]) }

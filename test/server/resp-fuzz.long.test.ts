@@ -97,7 +97,9 @@ function pipeline(): Buffer {
   return random() < 0.3 ? bytes.subarray(0, below(bytes.length)) : bytes
 }
 
-/** Sends bytes, and resolves to what came until the service closed the connection. Some clients leave before. */
+/**
+ * Sends bytes, and resolves to what came until the service closed the connection. Some clients leave before.
+ */
 function exchange(port: number, bytes: Buffer): Promise<string> {
   return new Promise((resolve) => {
     let text = ''

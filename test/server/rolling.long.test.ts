@@ -23,7 +23,10 @@ const clients = 32
 const idsOfAnswer = 20
 /** Longer than the balancer takes to notice, and short, so the test does not wait long. */
 const drainMs = 1500
-/** The longest time from SIGTERM to the end: the drain, running requests (10 s), and the release of nodes (5 s). */
+/**
+ * The longest time from SIGTERM to the end: the drain, running requests (10 s), and the release of nodes (5
+ * s).
+ */
 const longestEndMs = drainMs + 10_000 + 5000
 
 interface Front {

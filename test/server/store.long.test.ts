@@ -8,7 +8,8 @@ import { serve } from './support/process.ts'
 
 // Each store of --store, by the client that the service installs.
 
-// A server of the tests forgets nothing while it runs. Without this flag, a group waits for eleven seconds at its first start.
+// A server of the tests forgets nothing while it runs. Without this flag, a group waits for eleven seconds at
+// its first start.
 const durable = ['--assume-durable']
 const stores: Readonly<Record<string, { url: (port: number) => string; flags: string[] }>> = {
   redis: { url: (port) => `redis://127.0.0.1:${port}`, flags: durable },

@@ -1,6 +1,9 @@
 import type { Random } from '../support/random.ts'
 
-/** Draws how often each fault comes: never, seldom, as usual or often. Most defects need many faults of one kind and no others. */
+/**
+ * Draws how often each fault comes: never, seldom, as usual or often. Most defects need many faults of one
+ * kind and no others.
+ */
 export function someOf<F extends object>(faults: F, random: Random): F {
   const weights = [0, 0.3, 1, 1, 3]
   return Object.fromEntries(

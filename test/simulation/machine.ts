@@ -7,7 +7,10 @@ interface Surroundings {
   note(process: number | undefined, node: number | undefined, text: () => string): void
 }
 
-/** A process from its start to its crash, with its timers. It may be stopped for a while, and cut off from the server. */
+/**
+ * A process from its start to its crash, with its timers. It may be stopped for a while, and cut off from the
+ * server.
+ */
 export class Machine implements CallClock {
   readonly number: number
   isCut = false
@@ -35,7 +38,9 @@ export class Machine implements CallClock {
     return this.#surroundings.random()
   }
 
-  /** Sets a timer. Timers of a stopped process wait until it resumes, and timers of a dead process never fire. */
+  /**
+   * Sets a timer. Timers of a stopped process wait until it resumes, and timers of a dead process never fire.
+   */
   later(callback: () => void, ms: number): () => void {
     const { time, random } = this.#surroundings
     const fire = () => {

@@ -32,7 +32,10 @@ export async function letFaultsHappen<K extends string>(
   world.note(undefined, undefined, () => 'the faults end')
 }
 
-/** Runs a world without stacks of errors: a lost answer is an error, and its stack costs as much as the rest of the call. */
+/**
+ * Runs a world without stacks of errors: a lost answer is an error, and its stack costs as much as the rest
+ * of the call.
+ */
 export async function withoutStacks<T>(run: () => Promise<T>): Promise<T> {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0

@@ -3,7 +3,9 @@ import { expect } from 'vitest'
 /** Runs the world of a seed, and returns what went wrong; if it is recorded, all its events. */
 export interface Worlds<O extends { readonly violation: unknown }> {
   run(seed: number, isRecorded: boolean): Promise<O>
-  /** Counts the events of a world, for people and for a lower bound: a world without events proves nothing. */
+  /**
+   * Counts the events of a world, for people and for a lower bound: a world without events proves nothing.
+   */
   counts(outcome: O): Readonly<Record<string, number>>
   /** The lower bounds: the mean number of each event in a world. */
   readonly least: Readonly<Record<string, number>>
@@ -11,8 +13,8 @@ export interface Worlds<O extends { readonly violation: unknown }> {
 }
 
 /**
- * Runs worlds, and fails with the first that goes wrong. GRAUPEL_SEED in the environment is the first seed, and GRAUPEL_RUNS how
- * many there are.
+ * Runs worlds, and fails with the first that goes wrong. GRAUPEL_SEED in the environment is the first seed,
+ * and GRAUPEL_RUNS how many there are.
  *
  * @param file - The file of the test, for the command that runs a world again.
  */

@@ -11,14 +11,20 @@ interface ServerShape {
 /** The data of a server. */
 export type Entries = ReadonlyMap<string, StoreEntry>
 
-/** A server of a cluster that gets the folders of another server, one after the other. It answers for folders that do not exist. */
+/**
+ * A server of a cluster that gets the folders of another server, one after the other. It answers for folders
+ * that do not exist.
+ */
 interface Target {
   readonly life: number
   readonly aheadMs: number
   readonly folders: Set<string>
 }
 
-/** A server of the store. One that is not durable loses what it has acknowledged; once it was replaced, it answers no more. */
+/**
+ * A server of the store. One that is not durable loses what it has acknowledged; once it was replaced, it
+ * answers no more.
+ */
 export class Server {
   entries: Entries = new Map()
   life = 1
@@ -27,7 +33,10 @@ export class Server {
   /** How often an older copy was put in its place. */
   restores = 0
   isCut = false
-  /** The data that the synchronous replica has confirmed. Set while the replica is away: then writes are shown, but not answered. */
+  /**
+   * The data that the synchronous replica has confirmed. Set while the replica is away: then writes are
+   * shown, but not answered.
+   */
   #confirmed: Entries | undefined
   /** By how much its clock is ahead; two lives are within the skew that is allowed. */
   #aheadMs: number
@@ -92,7 +101,10 @@ export class Server {
     return this.#confirmed !== undefined
   }
 
-  /** The synchronous replica of a durable server goes away. Later it returns and confirms all writes, or takes over without them. */
+  /**
+   * The synchronous replica of a durable server goes away. Later it returns and confirms all writes, or takes
+   * over without them.
+   */
   moveReplica(isPromoted: boolean): void {
     if (!this.#shape.durable) return
     if (this.#confirmed === undefined) this.#confirmed = this.entries
@@ -136,7 +148,10 @@ export class Server {
     this.#lose(new Map([...this.entries].filter(([key]) => folderOf(key) !== evicted)))
   }
 
-  /** Its clock steps within the skew that is allowed, also back; then everything is deleted, and the server goes on. */
+  /**
+   * Its clock steps within the skew that is allowed, also back; then everything is deleted, and the server
+   * goes on.
+   */
   flush(): void {
     this.#aheadMs = this.#newAheadMs()
     this.#lose(new Map())
@@ -177,7 +192,9 @@ export class Server {
     return [...new Set([...this.entries.keys()].map(folderOf))]
   }
 
-  /** The target of the migration, if it answers for a key: it has the folder, or the folder does not exist. */
+  /**
+   * The target of the migration, if it answers for a key: it has the folder, or the folder does not exist.
+   */
   #targetOf(key: string | undefined): Target | undefined {
     if (this.#target === undefined || key === undefined) return this.#target
     const folder = folderOf(key)

@@ -35,7 +35,8 @@ vi.setConfig({ maxConcurrency: 20 })
 
 let folder: string
 beforeAll(() => {
-  // The folder is inside the package and beside the clients, so the programs can import the package by its name.
+  // The folder is inside the package and beside the clients, so the programs can import the package by its
+  // name.
   folder = mkdtempSync(join(repository, 'dist', 'examples-'))
   mkdirSync(join(folder, 'node_modules'))
   for (const [name, place] of [
@@ -256,7 +257,8 @@ describeWith(['postgres'], 'with a counter', () => {
 })
 
 it('every program and every store has a test here', () => {
-  // Programs without a server, and programs that serve requests, have their tests in test/serial/payment.test.ts and test/examples.
+  // Programs without a server, and programs that serve requests, have their tests in
+  // test/serial/payment.test.ts and test/examples.
   const elsewhere = [
     ...['payment-serial.mjs', 'express.mjs', 'fastify.mjs', 'client.mjs'],
     ...['bullmq.mjs', 'cluster.mjs', 'lambda.mjs', 'maelstrom.mjs', 'worker-pool.mjs'],

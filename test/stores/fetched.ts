@@ -24,7 +24,9 @@ export const trustingFetch: Fetch = (url, { method, headers, body, signal }) =>
     sent.end(body)
   })
 
-/** Checks that a lease lasts to its ceiling while its server is stopped, and goes on when the server goes on. */
+/**
+ * Checks that a lease lasts to its ceiling while its server is stopped, and goes on when the server goes on.
+ */
 export async function keepsItsPromisesWhileStopped(server: Server, store: Store): Promise<void> {
   await using lease = await acquireLease({ store, namespace: freshNamespace(), windowMs: 1000 })
   const ids = createGenerator({ lease })

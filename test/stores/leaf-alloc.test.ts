@@ -35,9 +35,11 @@ const never = () => new Promise<never>(() => {})
 const failed = (errno: number) => Object.assign(new Error(`number ${errno}`), { errno })
 
 /**
- * Makes a pool that answers like a server, and records the end of each connection. A connection knows whether its transaction is open.
+ * Makes a pool that answers like a server, and records the end of each connection. A connection knows whether
+ * its transaction is open.
  *
- * @param others - Replaced answers. A function is called. Each statement throws the next error of its array in `failures`.
+ * @param others - Replaced answers. A function is called. Each statement throws the next error of its array
+ * in `failures`.
  */
 function poolOf(others: Partial<typeof answers> & { failures?: Partial<Record<Step, Error[]>> } = {}, own = {}) {
   const asked: string[] = []

@@ -10,7 +10,8 @@ import { host, load, quiet } from './kinds/kind.ts'
 import { startPostgres } from './kinds/postgres.ts'
 import { startRedis } from './kinds/redis.ts'
 
-// One address of a server may lead to several stores. Processes on two of them have the same nodes, so a process says which it has.
+// One address of a server may lead to several stores. Processes on two of them have the same nodes, so a
+// process says which it has.
 
 const used: (() => unknown)[] = []
 afterEach(async () => {

@@ -5,11 +5,16 @@ export interface LossyProxy {
   readonly port: number
   /** The number of lost replies. */
   readonly cuts: number
-  /** Forwards the next message with this text, and then closes the connection instead of forwarding the reply. */
+  /**
+   * Forwards the next message with this text, and then closes the connection instead of forwarding the reply.
+   */
   cutReplyTo(text: string): void
   /** Holds all data in both directions until the returned function is called, which forwards the data. */
   hold(): () => void
-  /** Drops all further data of the present connections, as a network does that has forgotten them. New connections work. */
+  /**
+   * Drops all further data of the present connections, as a network does that has forgotten them. New
+   * connections work.
+   */
   silence(): void
   close(): void
 }

@@ -7,7 +7,8 @@ import { clusterClients, redisClients, startRedis } from './kinds/redis.ts'
 import { startCluster, tell } from './redis-servers.ts'
 import type { Server } from './servers.ts'
 
-// A folder of keys is one hash of Redis. A server has or loses it as a whole, also while a cluster moves its slot, and if Redis evicts it.
+// A folder of keys is one hash of Redis. A server has or loses it as a whole, also while a cluster moves its
+// slot, and if Redis evicts it.
 
 const used: (() => unknown)[] = []
 afterEach(async () => {

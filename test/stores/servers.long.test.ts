@@ -8,7 +8,8 @@ import { clusterClients, sentinelClients } from './kinds/redis.ts'
 import { startCluster, startWatched, tell } from './redis-servers.ts'
 import type { Server } from './servers.ts'
 
-// The contract of stores on real servers, by each client that the documents name. The servers run side by side.
+// The contract of stores on real servers, by each client that the documents name. The servers run side by
+// side.
 
 /** Calls a block of tests for each client, with the store that the client has opened on a server. */
 function describeClients(

@@ -85,7 +85,8 @@ export async function start({ program, words, prepare, ready = '', user }: Launc
     },
     async stop() {
       await end('SIGKILL')
-      // A process that the server has forked, such as Redis's process that saves, outlives the server for a moment, and may still write.
+      // A process that the server has forked, such as Redis's process that saves, outlives the server for a
+      // moment, and may still write.
       await eventually(() => rmSync(folder, { recursive: true, force: true }))
     },
   }
@@ -99,7 +100,10 @@ export function asUser(user: string | undefined, program: string, words: string[
 
 const handedOut = new Set<number>()
 
-/** Finds a free port below Linux's range of outgoing connections, so no connection takes the port before the server starts. */
+/**
+ * Finds a free port below Linux's range of outgoing connections, so no connection takes the port before the
+ * server starts.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 15_000 + Math.floor(Math.random() * 17_000)

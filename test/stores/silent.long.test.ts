@@ -13,7 +13,8 @@ import { host, load, type Open, quiet } from './kinds/kind.ts'
 import { kubernetesUrl } from './kinds/kubernetes.ts'
 import { startProxy } from './proxy.ts'
 
-// A network that forgets connections, such as a NAT gateway or a virtual address whose host is dead, says nothing to either side.
+// A network that forgets connections, such as a NAT gateway or a virtual address whose host is dead, says
+// nothing to either side.
 
 /** Opens a store by its URL, with the only client that is installed. */
 const byUrl =
@@ -27,7 +28,10 @@ const redisUrl = (port: number) => `redis://${host}:${port}`
 const postgresUrl = (port: number) => `postgres://postgres@${host}:${port}/postgres`
 const mysqlUrl = (port: number) => `mysql://root@${host}:${port}/graupel`
 
-/** Every client that `openStore` knows, and the clients that the pages of the stores make, by the kind of the server. */
+/**
+ * Every client that `openStore` knows, and the clients that the pages of the stores make, by the kind of the
+ * server.
+ */
 const clients: Record<string, Record<string, Open>> = {
   redis: {
     ioredis: byUrl(redisUrl, 'ioredis'),

@@ -71,7 +71,10 @@ async function expire(port: number, client: Client): Promise<void> {
   }
 }
 
-/** Ends the session of a client behind a proxy, which is cut off meanwhile: if it resumed just then, it might miss the expiry. */
+/**
+ * Ends the session of a client behind a proxy, which is cut off meanwhile: if it resumed just then, it might
+ * miss the expiry.
+ */
 async function expireAway(proxy: LossyProxy, port: number, client: Client): Promise<void> {
   const release = proxy.hold()
   await expire(port, client)
@@ -299,7 +302,8 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     const { store: other, clients } = storeOn(server.port, {}, ['nonsense', 'hush'])
     let attempts = 0
     for (let i = 0; i < 2; i++) {
-      // The server closes the connection after its answer, and the answer may be lost. Then the next attempt gets it.
+      // The server closes the connection after its answer, and the answer may be lost. Then the next attempt
+      // gets it.
       await eventually(() => {
         attempts++
         return expect(other.read('folder/1')).rejects.toThrow(

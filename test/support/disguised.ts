@@ -8,7 +8,9 @@ const elsewhere = {
   byteLength: () => 8,
 }
 
-/** Arrays that say of themselves that they are elsewhere, or of another length: each with its real elements. */
+/**
+ * Arrays that say of themselves that they are elsewhere, or of another length: each with its real elements.
+ */
 export function disguised(
   length: number,
 ): { how: string; array: BigUint64Array<ArrayBuffer>; elements: BigUint64Array }[] {

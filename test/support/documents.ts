@@ -27,7 +27,9 @@ export function blocksOf(file: string): Block[] {
 /** The documents of the service. test/server/docs.long.test.ts runs their code. */
 export const serviceDocuments = ['docs/service.md', 'docs/service-operations.md', 'docs/service-deployment.md']
 
-/** Returns whether a block of README.md needs PostgreSQL. test/stores/examples.long.test.ts runs such a block. */
+/**
+ * Returns whether a block of README.md needs PostgreSQL. test/stores/examples.long.test.ts runs such a block.
+ */
 export const needsPostgres = ({ code }: Block) => code.includes("from 'pg'")
 
 /** Documents whose code needs servers or other packages. Long tests run it. */

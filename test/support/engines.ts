@@ -1,6 +1,8 @@
 import { type EngineKind, engineInfo } from 'graupel'
 
-/** The engines that the suite runs on. Without a binary, this is only the js engine (test/support/bare.ts). */
+/**
+ * The engines that the suite runs on. Without a binary, this is only the js engine (test/support/bare.ts).
+ */
 export const engines: readonly EngineKind[] = engineInfo().kind === 'native' ? ['native', 'js'] : ['js']
 
 let count = 0

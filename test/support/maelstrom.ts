@@ -22,7 +22,10 @@ interface NodeProcess {
   readonly errors: string[]
 }
 
-/** Starts nodes of a workload and carries their messages, as Maelstrom does: it may lose them, send them twice, and kill nodes. */
+/**
+ * Starts nodes of a workload and carries their messages, as Maelstrom does: it may lose them, send them
+ * twice, and kill nodes.
+ */
 export class Network {
   readonly #command: readonly string[]
   readonly #environment: Readonly<Record<string, string>>

@@ -12,8 +12,8 @@ import { redis } from '../stores/kinds/redis.ts'
 import { needsAll } from './bare.ts'
 import { engines } from './engines.ts'
 
-// The tools that tests need. A missing tool fails the test in CI on Linux, unless GRAUPEL_TEST_BARE is set; elsewhere the test
-// is skipped, and says why.
+// The tools that tests need. A missing tool fails the test in CI on Linux, unless GRAUPEL_TEST_BARE is set;
+// elsewhere the test is skipped, and says why.
 
 /** A folder of this test file's own, on a disk. */
 export const folder = mkdtempSync(join(tmpdir(), 'graupel-host-'))
@@ -77,7 +77,9 @@ export function describeWith(
   else describe.skip(`${name}: left out, as there is no ${missing}`, body)
 }
 
-/** A command in a mount namespace of its own, after a script in there: 'umount' and 'mount' are of no harm. */
+/**
+ * A command in a mount namespace of its own, after a script in there: 'umount' and 'mount' are of no harm.
+ */
 export function withMounts(script: string, command: readonly string[]): string[] {
   return [...mountCommand, 'sh', '-ec', `${script}\nexec "$@"`, 'sh', ...command]
 }
@@ -87,12 +89,17 @@ export function inMountsOf(pid: number, command: readonly string[]): string[] {
   return ['nsenter', `--target=${pid}`, '--mount', ...(isRoot ? [] : ['--user', '--preserve-credentials']), ...command]
 }
 
-/** A command in a user namespace of its own. Its user has another id there, also if that is root (--map-root-user would keep root's). */
+/**
+ * A command in a user namespace of its own. Its user has another id there, also if that is root
+ * (--map-root-user would keep root's).
+ */
 export function inUserNamespace(command: readonly string[]): string[] {
   return ['unshare', '--user', '--map-user=4711', ...command]
 }
 
-/** A command that root's right to open everything is taken from, so that it is stopped by modes as others are. */
+/**
+ * A command that root's right to open everything is taken from, so that it is stopped by modes as others are.
+ */
 export function withoutRootsRights(command: readonly string[]): string[] {
   return isRoot ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', ...command] : [...command]
 }

@@ -115,7 +115,9 @@ export async function wellEnded({ ended }: Started): Promise<void> {
   if (code !== 0) throw new Error(`the program ended with ${signal ?? code}: ${errors}`)
 }
 
-/** Until the program has said that it is there: 'o' before it opens its generator, 'i' after its first ids. */
+/**
+ * Until the program has said that it is there: 'o' before it opens its generator, 'i' after its first ids.
+ */
 export async function said({ child, ended }: Started, letter: string): Promise<void> {
   const stdout = child.stdout
   if (stdout === null) throw new Error('its standard output is not read')
@@ -133,7 +135,10 @@ export async function said({ child, ended }: Started, letter: string): Promise<v
   await Promise.race([heard, early])
 }
 
-/** A process that takes one order after the other (programs/obey.js). Its errors are thrown here, as a Failure. */
+/**
+ * A process that takes one order after the other (programs/obey.js). Its errors are thrown here, as a
+ * Failure.
+ */
 export class Obedient {
   readonly started: Started
 
@@ -218,7 +223,10 @@ function environment(): Record<string, string | undefined> {
   return rest
 }
 
-/** Makes a clock for processes, which a test sets: `+0` is the true time, `-2` is two seconds earlier, and a date stands still (faketime(1)). */
+/**
+ * Makes a clock for processes, which a test sets: `+0` is the true time, `-2` is two seconds earlier, and a
+ * date stands still (faketime(1)).
+ */
 export function testClock() {
   const { folder: own } = stateFolder()
   // A process that acts for another user reads the clock, too.

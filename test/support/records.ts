@@ -5,7 +5,10 @@ import { basename, dirname, join } from 'node:path'
 
 const idBytes = 8
 
-/** Reads the ids that processes have appended to `file`, and to files whose names begin with the name of `file`. */
+/**
+ * Reads the ids that processes have appended to `file`, and to files whose names begin with the name of
+ * `file`.
+ */
 export function recordsOf(file: string): BigUint64Array[] {
   return readdirSync(dirname(file))
     .filter((name) => name.startsWith(basename(file)))

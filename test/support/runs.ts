@@ -5,7 +5,9 @@ export interface SentRun {
   readonly step: number
 }
 
-/** Reads the runs of a body as docs/service.md describes them, without code of the service or of its client. */
+/**
+ * Reads the runs of a body as docs/service.md describes them, without code of the service or of its client.
+ */
 export function readRuns(form: 'runs' | 'runs-json', body: Uint8Array): SentRun[] {
   if (form === 'runs-json') {
     const { runs } = JSON.parse(new TextDecoder().decode(body)) as {

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { afterAll, beforeAll } from 'vitest'
 
-/** Starts a process that does nothing, and ends it after the tests of the file. Its pid is known when the tests run. */
+/**
+ * Starts a process that does nothing, and ends it after the tests of the file. Its pid is known when the
+ * tests run.
+ */
 export function sleeper(): { readonly pid: number } {
   let child: ChildProcess
   beforeAll(() => {

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { pagesFolder } from '../../src/host/folder.js'
 
 /**
- * Global set-up. Puts the pages and claims of the tests into a folder of this run, and removes the folder at the end. Otherwise
- * they would stay until the system is restarted.
+ * Global set-up. Puts the pages and claims of the tests into a folder of this run, and removes the folder at
+ * the end. Otherwise they would stay until the system is restarted.
  */
 export default function setUp(): () => void {
   const folder = mkdtempSync(join(dirname(pagesFolder()), 'graupel-tests-'))

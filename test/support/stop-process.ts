@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { until } from './until.ts'
 
 /**
- * Stops a process by SIGSTOP, and waits until none of its threads runs. Linux signals one thread. On a busy machine the other
- * threads go on for milliseconds, until the signalled thread runs.
+ * Stops a process by SIGSTOP, and waits until none of its threads runs. Linux signals one thread. On a busy
+ * machine the other threads go on for milliseconds, until the signalled thread runs.
  */
 export async function stopProcess(pid: number): Promise<void> {
   process.kill(pid, 'SIGSTOP')

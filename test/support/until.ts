@@ -9,7 +9,10 @@ export async function until(holds: () => boolean | Promise<boolean>, maxMs = 30_
   }
 }
 
-/** Repeats an attempt until it succeeds, for as long as a test on a busy machine may take; then throws the last error. */
+/**
+ * Repeats an attempt until it succeeds, for as long as a test on a busy machine may take; then throws the
+ * last error.
+ */
 export async function eventually<T>(attempt: () => Promise<T> | T): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {

@@ -51,7 +51,8 @@ export class VirtualTime implements Clock {
     }
     promise.then(done, done)
     while (true) {
-      // Node runs the callback of nextTick after all promises that can settle. So everything that is left waits for a timer.
+      // Node runs the callback of nextTick after all promises that can settle. So everything that is left
+      // waits for a timer.
       await new Promise<void>((resolve) => process.nextTick(resolve))
       if (isSettled) return promise
       this.#step()

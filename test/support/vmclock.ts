@@ -2,7 +2,8 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-// A file in place of /dev/vmclock0. The addon maps it when it loads, so the test imports this module by `vi.hoisted`, before all others.
+// A file in place of /dev/vmclock0. The addon maps it when it loads, so the test imports this module by
+// `vi.hoisted`, before all others.
 
 const page = Buffer.alloc(4096)
 page.write('VCLK')
@@ -22,7 +23,10 @@ export function standInForVmClock(): { path: string; copyMachine(): void; remove
   let generation = 0n
   return {
     path,
-    /** Raises the counter, as a hypervisor does before a copy continues: from here on this process is the copy. */
+    /**
+     * Raises the counter, as a hypervisor does before a copy continues: from here on this process is the
+     * copy.
+     */
     copyMachine() {
       generation += 1n
       const bytes = Buffer.alloc(8)

@@ -8,8 +8,8 @@ import { blocksOf, repository } from '../support/documents.ts'
 import { engines } from '../support/engines.ts'
 import { program } from '../support/examples.ts'
 
-// The code of docs/testing.md. A block that begins with the name of a file becomes that file in a project, whose tests real runners
-// run. Every other block is a program.
+// The code of docs/testing.md. A block that begins with the name of a file becomes that file in a project,
+// whose tests real runners run. Every other block is a program.
 
 const blocks = blocksOf('docs/testing.md')
 const fileName = /^\/\/ ([\w.]+\.js)\n/
@@ -80,7 +80,8 @@ describe.each(engines)('on the %s engine', (engine) => {
 
   it('Vitest passes', () => {
     const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
-    // On the js engine threads are the harder case, because the main thread belongs to the runner, and has not loaded graupel.
+    // On the js engine threads are the harder case, because the main thread belongs to the runner, and has
+    // not loaded graupel.
     const flags = [`--pool=${engine === 'js' ? 'threads' : 'forks'}`, '--maxWorkers=2']
     const done = node(join(folder, 'vitest'), [vitest, 'run', ...flags], variables)
     expectSuccess(done, /Test Files\s+4 passed \(4\)/)

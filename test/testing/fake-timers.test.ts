@@ -4,7 +4,8 @@ import { createSegmentGenerator } from 'graupel/segments'
 import { memoryStore, type Store } from 'graupel/stores'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
-// Leases, segments and clients use the timers of the system while the timers of a test stand still, as docs/testing.md says.
+// Leases, segments and clients use the timers of the system while the timers of a test stand still, as
+// docs/testing.md says.
 
 const { setTimeout: realTimeout } = globalThis
 

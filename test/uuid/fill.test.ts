@@ -19,7 +19,8 @@ const cases: readonly Layout[] = [
   define('sequence alone', ['timestamp', 43], ['sequence', 20]),
 ]
 
-// UUIDs of the js engine are written by TypeScript. The addon writes the texts of all others, and their bytes in long runs.
+// UUIDs of the js engine are written by TypeScript. The addon writes the texts of all others, and their bytes
+// in long runs.
 const each = engines.flatMap((engine) => cases.map((layout) => [engine, layout.name, layout] as const))
 
 /** A source that hands out the ids of an array, in the order of the array. */
@@ -40,7 +41,10 @@ function sourceOf(engine: EngineKind, layout: Layout, ids: readonly bigint[]): I
   } as IdSource
 }
 
-/** Times, nodes and sequences that jump and run on, also from the last sequence of a node to the first of the next. */
+/**
+ * Times, nodes and sequences that jump and run on, also from the last sequence of a node to the first of the
+ * next.
+ */
 function idsOf(layout: Layout) {
   const nodes = 2 ** layout.nodeBits
   const sequences = 2 ** layout.sequence.bits

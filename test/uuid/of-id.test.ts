@@ -30,9 +30,10 @@ it('an id and its UUID give each other, and sort alike', () => {
 
 describe('with a key', () => {
   /**
-   * The last 52 bits are bits 44 to 95 of a block by OpenSSL 3: the id in 16 digits of hex, then the FNV-1a of
-   * `["uuid:7",1288834974657,1,[["timestamp",41],["datacenter",5],["worker",5],["sequence",12]]]`, which is 4ffdc5fbc545ad38:
-   * `printf 1565a11f6217a0004ffdc5fbc545ad38 | xxd -r -p | openssl enc -aes-128-ecb -nopad -K 000102030405060708090a0b0c0d0e0f | xxd -p`
+   * The last 52 bits are bits 44 to 95 of a block by OpenSSL 3: the id in 16 digits of hex, then the FNV-1a
+   * of `["uuid:7",1288834974657,1,[["timestamp",41],["datacenter",5],["worker",5],["sequence",12]]]`, which
+   * is 4ffdc5fbc545ad38: `printf 1565a11f6217a0004ffdc5fbc545ad38 | xxd -r -p | openssl enc -aes-128-ecb
+   * -nopad -K 000102030405060708090a0b0c0d0e0f | xxd -p`
    */
   it.each<[keyBytes: number, id: bigint, block: string, uuid: string]>([
     [16, id, '687ff39976dc16138f3ece7d130a8399', '0181ab11-8149-7000-97ac-16138f3ece7d'],

@@ -10,8 +10,8 @@ import { afterAll, expect, it } from 'vitest'
 import { describeWith } from '../support/needs.ts'
 import { seededRandom } from '../support/random.ts'
 
-// Processes make UUIDs of one node at once, are killed and started again, on both engines. `npm run test:long` compares three million; for
-// more, which take 8 bytes of memory each:
+// Processes make UUIDs of one node at once, are killed and started again, on both engines. `npm run
+// test:long` compares three million; for more, which take 8 bytes of memory each:
 //
 //   GRAUPEL_UUIDS=100000000 npx vitest run --mode long test/uuid/processes.long.test.ts
 
@@ -52,7 +52,10 @@ async function make(engine: 'native' | 'js', node: number, count: number): Promi
 
 const base = Date.now()
 
-/** Appends time, sequence and node of the UUIDs in a file, which decide whether two are equal. Returns how many are not above the one before. */
+/**
+ * Appends time, sequence and node of the UUIDs in a file, which decide whether two are equal. Returns how
+ * many are not above the one before.
+ */
 function load(file: string, keys: Uint32Array, at: number): { end: number; disordered: number } {
   const bytes = readFileSync(file)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)

@@ -12,7 +12,8 @@ import { program } from '../support/examples.ts'
 import { describeWith } from '../support/needs.ts'
 import { writeOrderModule } from './order-module.ts'
 
-// Checks docs/wire.md: each block is a program over the packages that it names, and sentences and tables are compared.
+// Checks docs/wire.md: each block is a program over the packages that it names, and sentences and tables are
+// compared.
 
 const packages = 'test/wire/packages'
 const id = 175928847299117063n

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 
 /**
- * Writes the module that protoc-gen-es generates for a message with two ids, the second with `jstype = JS_STRING`. protobufjs makes the
- * descriptor, so that no compiler of protobuf is needed.
+ * Writes the module that protoc-gen-es generates for a message with two ids, the second with `jstype =
+ * JS_STRING`. protobufjs makes the descriptor, so that no compiler of protobuf is needed.
  */
 export function writeOrderModule(load: NodeJS.Require, file: string): void {
   const { parse } = load('protobufjs')

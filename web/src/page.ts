@@ -77,7 +77,10 @@ function themeField(app: App): TemplateResult {
   return html`<select id="theme" aria-label=${app.t('theme')} @change=${change}>${options}</select>`
 }
 
-/** Moves the focus to the content. The link cannot do that by its hash, because the hash is the state of the page. */
+/**
+ * Moves the focus to the content. The link cannot do that by its hash, because the hash is the state of the
+ * page.
+ */
 function skip(event: Event): void {
   event.preventDefault()
   document.getElementById('content')?.focus()

@@ -25,7 +25,9 @@ export function keepPreferences(preferences: Preferences): void {
   }
 }
 
-/** Sets the language, which screen readers need, and the theme, which the style sheet needs, on the document. */
+/**
+ * Sets the language, which screen readers need, and the theme, which the style sheet needs, on the document.
+ */
 export function applyPreferences({ language, theme }: Preferences): void {
   const { documentElement } = document
   documentElement.lang = language === 'zh' ? 'zh-Hans' : language

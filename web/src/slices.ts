@@ -51,7 +51,10 @@ export class Job<Result> {
     this.#onChange = onChange
   }
 
-  /** Starts the work, unless the last work had the same key. @param key - All values that the result depends on. */
+  /**
+   * Starts the work, unless the last work had the same key. @param key - All values that the result depends
+   * on.
+   */
   begin(key: readonly unknown[], work: () => Generator<number, Result>): void {
     if (key.length === this.#key.length && key.every((part, i) => part === this.#key[i])) return
     this.#key = key

@@ -1,5 +1,6 @@
 /**
- * The values of each view, with their defaults. All values are texts, so a wrong value is kept as it was typed, and a link can have it.
+ * The values of each view, with their defaults. All values are texts, so a wrong value is kept as it was
+ * typed, and a link can have it.
  */
 export const defaults = {
   parse: { ids: '', encoding: '', layout: '', epoch: '', row: '' },
@@ -62,7 +63,8 @@ export function linkOf<V extends View>(view: V, values: Values<V>, attached: rea
 }
 
 /**
- * Reads a hash. A value that it does not name gets its default. A value that was left out keeps its present text.
+ * Reads a hash. A value that it does not name gets its default. A value that was left out keeps its present
+ * text.
  *
  * @returns undefined if the hash names no view
  */

@@ -18,7 +18,10 @@ import { Problem, refusalOf } from './problems.js'
 // Node's server below Fastify: the limits of a connection, and the answer to bytes that are no request.
 
 const maxHeaderSize = 8192
-/** A connection on which no byte moves for this time is closed, even if its client still has an answer to read. */
+/**
+ * A connection on which no byte moves for this time is closed, even if its client still has an answer to
+ * read.
+ */
 export const stalledMs = 60_000
 /** Time that a client has to read why it was refused. */
 export const lingerMs = 1000
@@ -35,7 +38,8 @@ export function pairOf([cert, key]: readonly Buffer[]): Pair {
   try {
     createSecureContext(pair)
   } catch (error) {
-    // OpenSSL's message, such as `error:0480006C:PEM routines::no start line`, names neither the rule nor a remedy.
+    // OpenSSL's message, such as `error:0480006C:PEM routines::no start line`, names neither the rule nor a
+    // remedy.
     const { message } = error as Error
     throw new StartError('ERR_OPTION_INVALID', `${message}; give a certificate chain in PEM and its private key`, error)
   }
@@ -79,7 +83,10 @@ export function makeServer(
   return server.on('request', notingAnswers(before(known)))
 }
 
-/** Refuses a method that Fastify has no routes for. Node's parser accepts one that `METHODS` does not list: `PRI`, which begins HTTP/2. */
+/**
+ * Refuses a method that Fastify has no routes for. Node's parser accepts one that `METHODS` does not list:
+ * `PRI`, which begins HTTP/2.
+ */
 function knownMethods(next: RequestListener): RequestListener {
   const known = new Set(METHODS)
   return (request, response) => {
@@ -93,7 +100,10 @@ function knownMethods(next: RequestListener): RequestListener {
   }
 }
 
-/** The answer that each connection sends last. An answer that was sent is forgotten, so an idle connection holds no memory. */
+/**
+ * The answer that each connection sends last. An answer that was sent is forgotten, so an idle connection
+ * holds no memory.
+ */
 const lastAnswers = new WeakMap<Socket, ServerResponse>()
 
 function notingAnswers(next: RequestListener): RequestListener {
@@ -112,7 +122,10 @@ function forget(this: ServerResponse): void {
 /** Connections that were told why they are refused. Further bytes on such a connection are further errors. */
 const refused = new WeakSet<Socket>()
 
-/** Tells a client that its bytes are no request, and closes the connection. For the event `clientError`. @param id - The request's id. */
+/**
+ * Tells a client that its bytes are no request, and closes the connection. For the event
+ * `clientError`. @param id - The request's id.
+ */
 export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, id: string): void {
   const problem = problemOf(error)
   // A broken connection and broken TLS carry no answer.

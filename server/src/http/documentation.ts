@@ -49,10 +49,12 @@ declare module 'fastify' {
 }
 
 /**
- * Documents a route. Fastify's `schema` is not used, because Fastify would validate each request a second time.
+ * Documents a route. Fastify's `schema` is not used, because Fastify would validate each request a second
+ * time.
  *
  * @example
- * app.get('/v1/segments/:name', documented({ operationId: 'nextNumbers', summary: '…', tag: 'segments', … }), handler)
+ * const options = documented({ operationId: 'nextNumbers', summary: '…', tag: 'segments', … })
+ * app.get('/v1/segments/:name', options, handler)
  */
 export function documented(documentation: Documentation): RouteShorthandOptions {
   return { config: { documentation } }

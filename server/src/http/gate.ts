@@ -10,7 +10,10 @@ import { Problem, refusalOf } from './problems.js'
 
 const maxUrlLength = 2048
 
-/** Matches a part of a path that is `.` or `..`, also in percent encoding. Such a path is refused and never resolved. */
+/**
+ * Matches a part of a path that is `.` or `..`, also in percent encoding. Such a path is refused and never
+ * resolved.
+ */
 const dots = /\/(?:\.|%2e){1,2}(?:[/?]|$)/i
 
 /** Refuses a request by throwing. @throws Problem */
@@ -103,7 +106,10 @@ export function accessCheck(
   }
 }
 
-/** Tells a page of another origin by `Origin`, for browsers that send no `Sec-Fetch-Site`: old ones, and all to an address without TLS. */
+/**
+ * Tells a page of another origin by `Origin`, for browsers that send no `Sec-Fetch-Site`: old ones, and all
+ * to an address without TLS.
+ */
 function isOtherOrigin({ origin, host = '' }: IncomingMessage['headers']): boolean {
   return origin !== undefined && origin.replace(/^https?:\/\//i, '').toLowerCase() !== host.toLowerCase()
 }
@@ -126,7 +132,9 @@ const pattern = /^[A-Za-z0-9._~+/-]+=*$/
 export class Tokens {
   readonly #digests: readonly Buffer[]
 
-  /** @param text - One token a line; empty lines and lines that begin with # are ignored. @throws StartError */
+  /**
+   * @param text - One token a line; empty lines and lines that begin with # are ignored. @throws StartError
+   */
   constructor(text: string) {
     const lines = text.split(/\r?\n/).map((line) => line.trim())
     const tokens = [...lines.entries()].filter(([, line]) => line !== '' && !line.startsWith('#'))
@@ -143,7 +151,10 @@ export class Tokens {
     this.#digests = tokens.map(([, token]) => digestOf(token))
   }
 
-  /** Tells whether the header has a known token, in the same time for every token. @param authorization - The header. */
+  /**
+   * Tells whether the header has a known token, in the same time for every token. @param authorization - The
+   * header.
+   */
   allow(authorization: string | undefined): boolean {
     if (authorization === undefined || !/^Bearer /i.test(authorization)) return false
     const digest = digestOf(authorization.slice('Bearer '.length).trim())
@@ -166,7 +177,10 @@ const adminPaths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics'
 /** The most connections of the admin port. */
 export const maxAdminConnections = 100
 
-/** Answers the paths of the admin port and refuses all others. @param next - Answers every path of the service. */
+/**
+ * Answers the paths of the admin port and refuses all others. @param next - Answers every path of the
+ * service.
+ */
 export function onlyAdminPaths(next: RequestListener): RequestListener {
   return (request, response) => {
     if (adminPaths.has(pathOf(request.url ?? ''))) {

@@ -18,7 +18,10 @@ const rules = (option: string): Partial<Record<string, string>> => ({
   ENOTFOUND: 'which has no address; give another --host',
 })
 
-/** Makes a server listen and returns its address with its port. @param option - The option of the port. @throws StartError */
+/**
+ * Makes a server listen and returns its address with its port. @param option - The option of the
+ * port. @throws StartError
+ */
 export async function listen(
   server: NetServer,
   { host, port }: { readonly host: string; readonly port: number },
@@ -71,17 +74,22 @@ export class Listener {
     })
     server.prependListener('request', ({ socket }, response) => {
       this.#unused.delete(socket)
-      // The client then opens no further request on this connection. Closing an idle connection could reset a request on its way.
+      // The client then opens no further request on this connection. Closing an idle connection could reset a
+      // request on its way.
       if (isStopping()) response.setHeader('connection', 'close')
     })
   }
 
-  /** Stops listening and waits for the answers to requests that have arrived. @param timeoutMs - Connections are cut after it. */
+  /**
+   * Stops listening and waits for the answers to requests that have arrived. @param timeoutMs - Connections
+   * are cut after it.
+   */
   async close(timeoutMs: number): Promise<void> {
     const server = this.#server
     const endMs = performance.now() + timeoutMs
     const graceful = Math.min(graceMs, timeoutMs / 2)
-    // Busy clients get an answer with `Connection: close`, because server.close() closes every connection that is idle at that moment.
+    // Busy clients get an answer with `Connection: close`, because server.close() closes every connection
+    // that is idle at that moment.
     await sleep(graceful)
     let isClosed = false
     server.close(() => {

@@ -2,12 +2,19 @@ import type { IncomingMessage } from 'node:http'
 import type { Options } from '../options/table.js'
 import { Problem } from './problems.js'
 
-/** Seconds that the last of the waiting requests may wait. Together they may ask for the ids that the layout makes in this time. */
+/**
+ * Seconds that the last of the waiting requests may wait. Together they may ask for the ids that the layout
+ * makes in this time.
+ */
 const longestWaitS = 10
-/** Ids that answers may hold in memory, even if a layout makes more in that time. As JSON they take 100 MB. */
+/**
+ * Ids that answers may hold in memory, even if a layout makes more in that time. As JSON they take 100 MB.
+ */
 const mostIds = 2 ** 22
 
-/** The most numbers of an answer that has each of them. An answer with runs of a segment has 16 bytes for all. */
+/**
+ * The most numbers of an answer that has each of them. An answer with runs of a segment has 16 bytes for all.
+ */
 const mostHeld = 2 ** 20
 
 /** Returns how many numbers a request may ask for whose answer has each of them. */
@@ -21,14 +28,17 @@ export interface LoadLimits {
   readonly maxRequests: number
 }
 
-/** Returns the bounds of a layout. @param maxCount - The most ids of one request; two such requests always have room. */
+/**
+ * Returns the bounds of a layout. @param maxCount - The most ids of one request; two such requests always
+ * have room.
+ */
 export function limitsFor(idsPerSecond: number, maxCount: number, maxRequests: number): LoadLimits {
   return { maxIds: Math.max(2 * maxCount, Math.min(mostIds, idsPerSecond * longestWaitS)), maxRequests }
 }
 
 /**
- * Counts the ids and requests under way, and refuses more than the bounds. Otherwise ten thousand connections that ask for 65 536 ids
- * each, and read their answers slowly, would take 5 GB as bytes and 15 GB as JSON.
+ * Counts the ids and requests under way, and refuses more than the bounds. Otherwise ten thousand connections
+ * that ask for 65 536 ids each, and read their answers slowly, would take 5 GB as bytes and 15 GB as JSON.
  */
 export class Load {
   readonly #limits: LoadLimits
@@ -52,8 +62,8 @@ export class Load {
 
   /** Counts ids until their answer is sent or its connection has ended. @throws Problem `ERR_OVERLOADED` */
   hold(ids: number, request: IncomingMessage): void {
-    // The request's `close` event, which fires after the response's. A response that waits behind another one of its connection gets no
-    // `close` event if that connection ends.
+    // The request's `close` event, which fires after the response's. A response that waits behind another one
+    // of its connection gets no `close` event if that connection ends.
     request.once('close', this.take(ids))
   }
 
@@ -78,7 +88,8 @@ export interface NumberLoads {
 /** Returns a signal that aborts when the client closes its connection. */
 export function untilGone(request: IncomingMessage): AbortSignal {
   const gone = new AbortController()
-  // The request's `close` event. The response has none if it waits behind another response of a connection that ends.
+  // The request's `close` event. The response has none if it waits behind another response of a connection
+  // that ends.
   request.once('close', () => gone.abort(new Problem('ERR_REQUEST_INVALID', 'the client has closed its connection')))
   return gone.signal
 }

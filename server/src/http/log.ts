@@ -7,7 +7,8 @@ import type { Options } from '../options/table.js'
  * Makes the logger, which writes lines of JSON.
  *
  * @param to - By default stderr, to which each line is written at once, so none is lost if the process ends.
- * @param hide - Removes the credentials of the store from a text. Clients of databases quote them in their errors.
+ * @param hide - Removes the credentials of the store from a text. Clients of databases quote them in their
+ * errors.
  */
 export function makeLogger(
   { logLevel }: Pick<Options, 'logLevel'>,
@@ -17,12 +18,18 @@ export function makeLogger(
   return pino({ level: logLevel, serializers: { err: (error) => shownError(error, hide) } }, to)
 }
 
-/** A line that cannot be written is lost, and the service goes on: a closed terminal must not end it before it releases its nodes. */
+/**
+ * A line that cannot be written is lost, and the service goes on: a closed terminal must not end it before it
+ * releases its nodes.
+ */
 function stderrAtOnce(): DestinationStream {
   return pino.destination({ fd: 2, sync: true }).on('error', () => {})
 }
 
-/** Drops all other properties of an error. A database client's error may contain its whole command or its settings. */
+/**
+ * Drops all other properties of an error. A database client's error may contain its whole command or its
+ * settings.
+ */
 function shownError(error: unknown, hide: (text: string) => string) {
   if (!(error instanceof Error)) return hide(String(error))
   // This stack includes the stacks of the causes.
@@ -63,8 +70,9 @@ export interface Refusable {
 const quietMs = 1000
 
 /**
- * Logs refused requests. A client's mistake has the level debug, so hostile clients cannot fill the disk. A failure of the service has the
- * level error, once a second for each code, because a busy service without its store refuses every request.
+ * Logs refused requests. A client's mistake has the level debug, so hostile clients cannot fill the disk. A
+ * failure of the service has the level error, once a second for each code, because a busy service without its
+ * store refuses every request.
  */
 export class RefusalLog {
   readonly #logger: Logger

@@ -1,4 +1,7 @@
-/** How an answer is sent: as JSON, as text with one item a line, as 8 bytes for each number, or as runs of consecutive numbers. */
+/**
+ * How an answer is sent: as JSON, as text with one item a line, as 8 bytes for each number, or as runs of
+ * consecutive numbers.
+ */
 export type Representation = 'json' | 'text' | 'bytes' | 'runs' | 'runs-json'
 
 /** Whether an answer in this form has numbers as texts. */
@@ -19,7 +22,10 @@ export const mediaTypes = {
   'runs-json': 'application/vnd.graupel.runs+json',
 } as const satisfies Record<Representation, string>
 
-/** The names of the representations in `Content-Type`. They have a charset, because Fastify would otherwise add it to each answer. */
+/**
+ * The names of the representations in `Content-Type`. They have a charset, because Fastify would otherwise
+ * add it to each answer.
+ */
 export const contentTypes = {
   json: 'application/json; charset=utf-8',
   text: 'text/plain; charset=utf-8',

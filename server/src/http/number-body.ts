@@ -4,7 +4,10 @@ import { encodeId, type TextEncoding } from 'graupel'
 import { hasTexts, isOfRuns, type Representation } from './media.js'
 import { bytesOfRuns, jsonOfRuns, type RunRule, Runs } from './runs.js'
 
-/** Numbers of all requests together that have a turn before the event loop does other work. They take about half a millisecond. */
+/**
+ * Numbers of all requests together that have a turn before the event loop does other work. They take about
+ * half a millisecond.
+ */
 export const sliceLength = 16_384
 /** Numbers of runs that take less: a run is found by a look at few of its numbers. */
 const numbersOfRuns = 2 ** 18
@@ -23,7 +26,8 @@ function nextTurn(): Promise<void> {
 }
 
 /**
- * Does work for `count` numbers in slices, each in its turn. The requests that wait have a slice each, in their order.
+ * Does work for `count` numbers in slices, each in its turn. The requests that wait have a slice each, in
+ * their order.
  *
  * @param length - Numbers of a slice: fewer if each takes longer, and more if each takes less.
  */
@@ -68,7 +72,10 @@ export async function bodyOf(
   )
 }
 
-/** Makes the body of an answer with texts of ASCII. @param textAt - Returns the text of each number, in their order. */
+/**
+ * Makes the body of an answer with texts of ASCII. @param textAt - Returns the text of each number, in their
+ * order.
+ */
 export function bodyOfTexts(
   count: number,
   representation: 'json' | 'text',
@@ -100,7 +107,10 @@ async function joined(
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
 }
 
-/** Makes the body of an answer with runs. @param part - Returns some of the numbers; the part before is not used any more. */
+/**
+ * Makes the body of an answer with runs. @param part - Returns some of the numbers; the part before is not
+ * used any more.
+ */
 export async function bodyOfRuns(
   count: number,
   representation: 'runs' | 'runs-json',
@@ -144,7 +154,10 @@ function littleEndian(numbers: BigUint64Array): Buffer {
   return endianness() === 'LE' ? bytes : bytes.swap64()
 }
 
-/** The digits below it are computed for each number. The digits above it are shared by numbers that follow one another. */
+/**
+ * The digits below it are computed for each number. The digits above it are shared by numbers that follow one
+ * another.
+ */
 const lowest = 1_000_000_000
 const lowestDigits = 9
 const maxDigits = 20
@@ -159,8 +172,8 @@ interface Frame {
 }
 
 /**
- * Writes numbers in decimal, as bytes of ASCII. It takes 28 ns for a number. Joining the bigints takes 70 ns and makes a string that
- * has to be copied once more.
+ * Writes numbers in decimal, as bytes of ASCII. It takes 28 ns for a number. Joining the bigints takes 70 ns
+ * and makes a string that has to be copied once more.
  */
 export function writeDecimals(numbers: BigUint64Array, { start, between, end }: Frame): Buffer {
   const halves = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length * 2)

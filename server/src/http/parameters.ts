@@ -76,8 +76,9 @@ export function readQuery<P extends Readonly<Record<string, Parameter<unknown>>>
 }
 
 /**
- * Returns the media type that a client prefers, or `undefined` if it accepts none. Parameters of its types, such as `charset`, are ignored,
- * except their weight `q`, because the service has each type in one form only.
+ * Returns the media type that a client prefers, or `undefined` if it accepts none. Parameters of its types,
+ * such as `charset`, are ignored, except their weight `q`, because the service has each type in one form
+ * only.
  */
 export function preferredType(accept: string, types: readonly string[]): string | undefined {
   const plain = accept.replace(/;(?!\s*q\s*=)[^;,]*/gi, '')

@@ -3,8 +3,8 @@ import type { ErrorCode } from 'graupel'
 import { headersOf } from './media.js'
 
 /**
- * The codes of refusals, each with the status of its answer. Codes of the library keep their meaning (docs/errors.md). The other codes are
- * the service's own (docs/service.md).
+ * The codes of refusals, each with the status of its answer. Codes of the library keep their meaning
+ * (docs/errors.md). The other codes are the service's own (docs/service.md).
  */
 export const statuses = {
   ERR_OPTION_UNKNOWN: 400,
@@ -83,8 +83,8 @@ export interface Refusal {
 }
 
 /**
- * Texts that replace the messages of errors other than {@link Problem}. Such a message may name a server, a key or a path, and only the
- * log may have it.
+ * Texts that replace the messages of errors other than {@link Problem}. Such a message may name a server, a
+ * key or a path, and only the log may have it.
  */
 const hidden: Partial<Record<ProblemCode, string>> = {
   ERR_LEASE_EXPIRED:

@@ -8,7 +8,9 @@ export interface NumberRun {
   readonly step: number
 }
 
-/** The bytes of a run: `first` in 8 bytes, `count` and `step` in 4 bytes each, all little-endian and unsigned. */
+/**
+ * The bytes of a run: `first` in 8 bytes, `count` and `step` in 4 bytes each, all little-endian and unsigned.
+ */
 const bytesOfRun = 16
 
 /** The steps of the numbers that make a run. */
@@ -70,8 +72,9 @@ export class Runs {
   }
 
   /**
-   * Returns the index behind the numbers that ascend by the step from index `at` on. It looks at few of them: numbers are at least a step
-   * apart, so those between two numbers are consecutive if the two are as many steps apart as places.
+   * Returns the index behind the numbers that ascend by the step from index `at` on. It looks at few of them:
+   * numbers are at least a step apart, so those between two numbers are consecutive if the two are as many
+   * steps apart as places.
    */
   #endOf(numbers: BigUint64Array, at: number): number {
     const from = numbers[at] as bigint

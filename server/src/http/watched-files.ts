@@ -4,8 +4,8 @@ import type { Logger } from 'pino'
 import { lineOf, StartError } from '../failure.js'
 
 /**
- * Time between two looks at the files. inotify would miss changes: Kubernetes replaces a link to their folder, and network file systems
- * send no events.
+ * Time between two looks at the files. inotify would miss changes: Kubernetes replaces a link to their
+ * folder, and network file systems send no events.
  */
 const everyMs = 1000
 
@@ -47,7 +47,8 @@ export class WatchedFiles<T> {
       this.#used = this.#seen = stats.map(signature).join()
       this.#value = make(paths.map((path) => readFileSync(path)))
       for (const [index, { mode }] of stats.entries()) {
-        // Only a warning, because Kubernetes mounts secrets with this mode, and a container has no other users.
+        // Only a warning, because Kubernetes mounts secrets with this mode, and a container has no other
+        // users.
         if ((mode & 0o007n) !== 0n && process.platform !== 'win32') {
           logger.warn({ file: paths[index] }, 'others may read this file; run chmod o= on it')
         }
@@ -65,7 +66,9 @@ export class WatchedFiles<T> {
     return this.#value
   }
 
-  /** Tells whether the files have changed and could not be read since, so their former contents are in use. */
+  /**
+   * Tells whether the files have changed and could not be read since, so their former contents are in use.
+   */
   get isStale(): boolean {
     return this.#seen !== this.#used
   }

@@ -42,7 +42,10 @@ export function textOf(families: readonly Family[]): Promise<string> {
   return registry.metrics()
 }
 
-/** Joins the families of several processes. Each name occurs once, and a label of the series names the process. */
+/**
+ * Joins the families of several processes. Each name occurs once, and a label of the series names the
+ * process.
+ */
 export function joined(processes: ReadonlyMap<number, readonly Family[]>): Family[] {
   const all = new Map<string, Family>()
   for (const [worker, families] of processes) {
@@ -56,8 +59,9 @@ export function joined(processes: ReadonlyMap<number, readonly Family[]>): Famil
 }
 
 /**
- * Durations, counted in buckets. prom-client's own histogram takes over a microsecond for each duration, because it looks the series up by
- * labels. This one takes some nanoseconds, and has prom-client's form only when it is scraped.
+ * Durations, counted in buckets. prom-client's own histogram takes over a microsecond for each duration,
+ * because it looks the series up by labels. This one takes some nanoseconds, and has prom-client's form only
+ * when it is scraped.
  */
 export class Durations {
   readonly #boundsMs: readonly number[]

@@ -9,8 +9,8 @@ import { StoreTimes } from './observed-store.js'
 import { Requests } from './requests.js'
 
 /**
- * The metrics of one process of the service. Only requests and calls of the store are measured as they happen. The library counts all
- * other figures anyway, and they are read when they are scraped.
+ * The metrics of one process of the service. Only requests and calls of the store are measured as they
+ * happen. The library counts all other figures anyway, and they are read when they are scraped.
  */
 export class Metrics {
   readonly requests = new Requests()
@@ -53,7 +53,10 @@ const leftOut = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
-/** The build of this process, its memory, processor time and garbage collection, and the lag of its event loop. */
+/**
+ * The build of this process, its memory, processor time and garbage collection, and the lag of its event
+ * loop.
+ */
 class ProcessMetrics {
   readonly #registry = new Registry()
 

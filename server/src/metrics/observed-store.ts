@@ -3,7 +3,9 @@ import { Durations, type Family, histogram, type Labels } from './family.js'
 
 const boundsMs = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000]
 
-/** The end of a call: `conflict` is a write that lost to another write, `timeout` a call that was given up. */
+/**
+ * The end of a call: `conflict` is a write that lost to another write, `timeout` a call that was given up.
+ */
 type Outcome = 'ok' | 'conflict' | 'timeout' | 'error'
 
 interface Calls {

@@ -29,7 +29,10 @@ export class Requests {
     durations.add(reply.elapsedTime)
   }
 
-  /** @param url - The pattern of the route, or `redis:` and a command. @param times - How many requests took that long. */
+  /**
+   * @param url - The pattern of the route, or `redis:` and a command. @param times - How many requests took
+   * that long.
+   */
   add(url: string | undefined, status: number, ms: number, times = 1): void {
     let classes = this.#routes.get(url)
     if (classes === undefined) {

@@ -10,8 +10,8 @@ function defaults(): Given {
 }
 
 /**
- * Adds the defaults and checks the options together. Messages always name an option by its flag, because the help lists flags and the
- * value may be a default.
+ * Adds the defaults and checks the options together. Messages always name an option by its flag, because the
+ * help lists flags and the value may be a default.
  *
  * @throws StartError if options contradict each other
  */

@@ -18,7 +18,10 @@ export interface KindChoice {
 /** Options of `defineKind` that the service sets itself, and what to do instead. */
 const own = { prefix: 'its name is its prefix', keys: 'give keyFile, the path of a file of keys' }
 
-/** Makes the kinds of the service by their prefixes, and reads the files of their keys. @throws StartError; RangeError as `keysIn` */
+/**
+ * Makes the kinds of the service by their prefixes, and reads the files of their keys. @throws StartError;
+ * RangeError as `keysIn`
+ */
 export function kindsOf({ kinds = {}, layouts }: Options): ReadonlyMap<string, IdTexts> {
   return new Map(Object.entries(kinds).map(([prefix, choice]) => [prefix, kindOf(prefix, choice, layouts)]))
 }

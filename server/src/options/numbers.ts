@@ -7,8 +7,8 @@ import type { Options } from './table.js'
 const own = ['store', 'name', 'signal', 'handle']
 
 /**
- * Checks the names and options of segments and counters by making each in memory. So a mistake ends the start, instead of failing the
- * first request.
+ * Checks the names and options of segments and counters by making each in memory. So a mistake ends the
+ * start, instead of failing the first request.
  *
  * @throws StartError
  */
@@ -41,7 +41,10 @@ async function check(
   }
 }
 
-/** Returns a table of Leaf in memory. The options for such a table are checked differently from the options for a store. */
+/**
+ * Returns a table of Leaf in memory. The options for such a table are checked differently from the options
+ * for a store.
+ */
 function memoryLeaf(): LeafAllocStore {
   return { name: 'leaf_alloc', takeSegment: async (_tag, count = 1) => ({ first: 1n, count }) }
 }

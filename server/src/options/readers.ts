@@ -2,7 +2,10 @@ import { defineLayout, type Layout, type LayoutSpec, layouts } from 'graupel'
 import { didYouMean } from '#suggestion'
 import { StartError, shown } from '../failure.js'
 
-/** Reads the value of an option: a text of a flag or a variable, or a value of the configuration file. @throws StartError */
+/**
+ * Reads the value of an option: a text of a flag or a variable, or a value of the configuration file. @throws
+ * StartError
+ */
 export type Read<T> = (name: string, value: unknown) => T
 
 /** The options of segments, counters or kinds, by name. Only the configuration file can set them. */

@@ -23,7 +23,10 @@ const dayMs = 24 * hourMs
 /** More than the library's least window: with 100 ms, a busy host lost its lease once a second. */
 const leastWindowMs = 1000
 
-/** Returns the folder in which a user's services keep state across restarts (XDG base directory specification 0.8). */
+/**
+ * Returns the folder in which a user's services keep state across restarts (XDG base directory specification
+ * 0.8).
+ */
 export function stateFolder(home: string): string {
   return join(process.env['XDG_STATE_HOME'] || join(home, '.local/state'), 'graupel-server')
 }

@@ -5,12 +5,18 @@ import type { Demand, Sources } from './demands.js'
 import type { CommandParser } from './parser.js'
 import { countReply, writeNumbers } from './replies.js'
 
-/** Numbers and bytes after which a batch has no further command, so that the answers of a connection take little memory. */
+/**
+ * Numbers and bytes after which a batch has no further command, so that the answers of a connection take
+ * little memory.
+ */
 const enoughNumbers = 4096
 const enoughBytes = 65_536
 /** The most arrays that are kept for later batches. */
 const mostSpare = 64
-/** The most attempts to get consecutive numbers. The second one mostly succeeds, because it fetches a segment for the block. */
+/**
+ * The most attempts to get consecutive numbers. The second one mostly succeeds, because it fetches a segment
+ * for the block.
+ */
 const blockAttempts = 8
 
 /** Equal commands that came one after the other. */
@@ -38,13 +44,19 @@ interface Take {
   error: unknown
 }
 
-/** Arrays that batches use in turns. An array for each batch would take a tenth of its time, most of it of the garbage collector. */
+/**
+ * Arrays that batches use in turns. An array for each batch would take a tenth of its time, most of it of the
+ * garbage collector.
+ */
 const spare: BigUint64Array<ArrayBuffer>[] = []
 
 /** Returns an array for numbers. */
 type Memory = (count: number) => BigUint64Array<ArrayBuffer>
 
-/** Is told about each answered command. @param error - Set if it was refused. Returns the text of the refusal then. */
+/**
+ * Is told about each answered command. @param error - Set if it was refused. Returns the text of the refusal
+ * then.
+ */
 export type OnAnswer = (name: string, words: readonly string[], times: number, error?: unknown) => string
 
 /** The commands of one read, which are answered by one call of each source and by one write. */
@@ -57,8 +69,8 @@ export class Batch {
   readonly #onAnswer: OnAnswer
 
   /**
-   * Reads commands until the bytes end or the answers are large enough. Returns `undefined` if there is no whole command. Bytes that are no
-   * command end the session.
+   * Reads commands until the bytes end or the answers are large enough. Returns `undefined` if there is no
+   * whole command. Bytes that are no command end the session.
    */
   static read(parser: CommandParser, session: Session, sources: Sources, onAnswer: OnAnswer): Batch | undefined {
     if (parser.isEmpty) return undefined
@@ -194,7 +206,10 @@ async function next(take: Take, count: number, { form, isBlock }: Demand, writte
   }
 }
 
-/** Takes consecutive numbers and returns the last. Numbers that are not consecutive, at the end of a fetched segment, become a gap. */
+/**
+ * Takes consecutive numbers and returns the last. Numbers that are not consecutive, at the end of a fetched
+ * segment, become a gap.
+ */
 async function lastOfBlock(
   { take, count }: Demand,
   array: BigUint64Array<ArrayBuffer>,

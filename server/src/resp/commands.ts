@@ -204,7 +204,10 @@ function authenticate(token: string, session: Session, { tokens }: Sources): voi
   session.authorization = authorization
 }
 
-/** Tells whether the client has given a token that is still valid. The file of the tokens may have changed since. */
+/**
+ * Tells whether the client has given a token that is still valid. The file of the tokens may have changed
+ * since.
+ */
 function isAllowed(session: Session, { tokens }: Sources): boolean {
   if (tokens === undefined || session.allowedBy === tokens.value) return true
   if (!tokens.value.allow(session.authorization)) return false

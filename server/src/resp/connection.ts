@@ -19,7 +19,10 @@ export interface Surroundings {
 
 let connections = 0
 
-/** Settles when the commands that have arrived on all connections were read; `undefined` from then on until a batch begins. */
+/**
+ * Settles when the commands that have arrived on all connections were read; `undefined` from then on until a
+ * batch begins.
+ */
 let reading: Promise<void> | undefined
 
 function beginReading(): void {
@@ -32,8 +35,8 @@ function beginReading(): void {
 const statuses = { ERR: 400, NOAUTH: 401, WRONGPASS: 401, NOPROTO: 400 } as const
 
 /**
- * A connection of a client of Redis. It reads no further byte while answers wait to be made or to be read, so a client that sends commands
- * and reads nothing holds the answers of one batch.
+ * A connection of a client of Redis. It reads no further byte while answers wait to be made or to be read, so
+ * a client that sends commands and reads nothing holds the answers of one batch.
  */
 export class Connection {
   readonly #socket: Socket
@@ -123,7 +126,8 @@ export class Connection {
         batch.release()
         throw error
       }
-      // Replies are written one right after the other. A reply between two reads wakes the client each time, which takes longer than to make it.
+      // Replies are written one right after the other. A reply between two reads wakes the client each time,
+      // which takes longer than to make it.
       await reading
       if (socket.destroyed) {
         batch.release()
@@ -173,7 +177,10 @@ export class Connection {
     return text
   }
 
-  /** Closes a connection on which nothing has moved: an idle one, or one whose client does not read. A command that is answered goes on. */
+  /**
+   * Closes a connection on which nothing has moved: an idle one, or one whose client does not read. A command
+   * that is answered goes on.
+   */
   #onQuiet(): void {
     if (!this.#isBusy) this.end()
     else if (this.#socket.writableNeedDrain) this.#socket.destroy()

@@ -1,5 +1,6 @@
-// Reads commands of Redis's protocol. Node's parsers of npm (redis-parser, @redis/client) read replies: they accept what a server sends,
-// have no bound for a length that a client announces, and keep a whole reply in memory.
+// Reads commands of Redis's protocol. Node's parsers of npm (redis-parser, @redis/client) read replies: they
+// accept what a server sends, have no bound for a length that a client announces, and keep a whole reply in
+// memory.
 
 /** The most bytes of a command, as many as the head of a request over HTTP may have. */
 const maxBytes = 8192
@@ -34,7 +35,10 @@ export class CommandParser {
     return this.#at === this.#bytes.length
   }
 
-  /** Keeps only the bytes that belong to no command, so that half a command does not hold the memory of a whole read. */
+  /**
+   * Keeps only the bytes that belong to no command, so that half a command does not hold the memory of a
+   * whole read.
+   */
   trim(): void {
     if (this.#at === 0) return
     const rest = this.#bytes.subarray(this.#at)
@@ -44,7 +48,9 @@ export class CommandParser {
     this.#lastFrom = 0
   }
 
-  /** Returns the words of the next command, or `undefined` if not all of it has arrived. @throws ProtocolError */
+  /**
+   * Returns the words of the next command, or `undefined` if not all of it has arrived. @throws ProtocolError
+   */
   next(): string[] | undefined {
     this.#reading = this.#at
     const count = this.#number(star, maxWords)
@@ -70,15 +76,16 @@ export class CommandParser {
   }
 
   /**
-   * Skips commands that equal the last one, byte for byte, and returns how many there were. Comparing takes a quarter of the time of
-   * reading, and pipelines mostly repeat one command.
+   * Skips commands that equal the last one, byte for byte, and returns how many there were. Comparing takes a
+   * quarter of the time of reading, and pipelines mostly repeat one command.
    */
   repeats(most: number): number {
     const bytes = this.#bytes
     const from = this.#lastFrom
     const length = this.#at - from
     let count = 0
-    // Compares twice as many commands each time, with all that were found equal before, and half as many after a difference.
+    // Compares twice as many commands each time, with all that were found equal before, and half as many
+    // after a difference.
     for (let width = 1; width > 0; ) {
       const size = width * length
       const to = this.#at + size

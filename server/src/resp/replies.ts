@@ -6,7 +6,10 @@ import { writeDecimals } from '../http/number-body.js'
 /** The version of the protocol that a connection speaks. */
 export type Protocol = 2 | 3
 
-/** How a number is sent: as an integer, or as text in an encoding. JavaScript clients round integers above 2^53. */
+/**
+ * How a number is sent: as an integer, or as text in an encoding. JavaScript clients round integers above
+ * 2^53.
+ */
 export type NumberForm = 'integer' | TextEncoding
 
 export function simple(text: string): string {
@@ -38,7 +41,10 @@ export function listHead(length: number): string {
   return `*${length}\r\n`
 }
 
-/** Writes names and values. Version 2 has no maps, and gets a list of names and values in turn. @param values - Replies by their names. */
+/**
+ * Writes names and values. Version 2 has no maps, and gets a list of names and values in turn. @param
+ * values - Replies by their names.
+ */
 export function map(values: Readonly<Record<string, string>>, protocol: Protocol): string {
   const entries = Object.entries(values).map(([name, value]) => `${bulk(name)}${value}`)
   return `${protocol === 3 ? `%${entries.length}` : `*${2 * entries.length}`}\r\n${entries.join('')}`

@@ -38,7 +38,10 @@ export class RespServer {
     return `redis${this.#isTls ? 's' : ''}://${await listen(this.server, { host, port }, '--resp')}`
   }
 
-  /** Stops listening, and ends each connection when its commands are answered. @param timeoutMs - Connections are cut after it. */
+  /**
+   * Stops listening, and ends each connection when its commands are answered. @param timeoutMs - Connections
+   * are cut after it.
+   */
   async close(timeoutMs: number): Promise<void> {
     const endMs = performance.now() + timeoutMs
     this.server.close()

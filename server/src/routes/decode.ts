@@ -11,7 +11,10 @@ const headers = headersOf(contentTypes.json)
 /** Returns the parts of an id. @throws GraupelError `ERR_ID_INVALID` */
 export type Decoder = ReturnType<typeof decoderOf>
 
-/** The layouts whose ids the service reads, by their names. A layout of the service replaces a preset of the same name. */
+/**
+ * The layouts whose ids the service reads, by their names. A layout of the service replaces a preset of the
+ * same name.
+ */
 function knownOf({ ids }: Service): ReadonlyMap<string, Layout> {
   const own = [...ids].map(([name, { layout }]): [string, Layout] => [name, layout])
   return new Map([...(Object.entries(layouts) as [string, Layout][]), ...own])

@@ -49,7 +49,10 @@ const codings = Object.keys(packers) as (keyof typeof packers)[]
 /** Sends one file of the page, or 304 if the client has it. The file is packed once for each coding. */
 type SendFile = (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>
 
-/** Adds the files of the page and returns the function that sends the page, or `undefined` if the page was not built. */
+/**
+ * Adds the files of the page and returns the function that sends the page, or `undefined` if the page was not
+ * built.
+ */
 function addPageRoutes(app: FastifyInstance): SendFile | undefined {
   const index = new URL('index.html', folder)
   if (!existsSync(index)) return undefined

@@ -24,7 +24,10 @@ export interface Sources {
   readonly isTokenNeeded: boolean
 }
 
-/** Paths that need no token and may be opened from a page of another site. A request for them uses up no number. */
+/**
+ * Paths that need no token and may be opened from a page of another site. A request for them uses up no
+ * number.
+ */
 export const openPaths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/', ...Object.keys(pageFiles)])
 
 export function numberLoadsOf(options: Options): NumberLoads {

@@ -7,7 +7,8 @@ import { Problem, refusalOf } from '../http/problems.js'
 import type { Service } from '../service.js'
 import { documentationOf, documentationOfDecode } from './leaf-documentation.js'
 
-// The routes of leaf-server (LeafController, LeafMonitorController). Leaf's clients only need another address.
+// The routes of leaf-server (LeafController, LeafMonitorController). Leaf's clients only need another
+// address.
 
 /** The names of exceptions in Leaf's answers. */
 const leafException = 'com.sankuai.inf.leaf.server.exception.LeafServerException'
@@ -29,7 +30,8 @@ export function addLeafRoutes(app: FastifyInstance, service: Service, refusals: 
   const ofSegment = async (key: string) => (await service.segments.get(key)).nextAsync()
   addNumberRoute(app, 'segment', ofSegment, segmentResult, refusals)
   const source = [...service.ids.values()].find(({ layout }) => hasLeafsBits(layout))
-  // Leaf answers 0 to every request if its generator is switched off, so many rows would get one id. The service refuses instead.
+  // Leaf answers 0 to every request if its generator is switched off, so many rows would get one id. The
+  // service refuses instead.
   const next = async () => {
     if (source !== undefined) return source.next()
     throw new Problem(
@@ -79,7 +81,8 @@ function addNumberRoute(
       return `${number}`
     } catch (error) {
       const { status, code } = refusalOf(error)
-      // The status of the code tells a client's mistake from a failure of the service. Leaf answers 500 to both.
+      // The status of the code tells a client's mistake from a failure of the service. Leaf answers 500 to
+      // both.
       refusals.add(request, status, code, error)
       reply.isClientFault = status < 500
       return answerError(request, reply, 500, `Result{id=${resultOf(code)}, status=EXCEPTION}`, leafException)
@@ -116,8 +119,8 @@ const json = 'application/json;charset=UTF-8'
 const text = 'text/plain;charset=UTF-8'
 
 /**
- * Returns the first of JSON and text that a client names, as Spring chooses among types that are equally good. RestTemplate reads a Long
- * from JSON only.
+ * Returns the first of JSON and text that a client names, as Spring chooses among types that are equally
+ * good. RestTemplate reads a Long from JSON only.
  */
 function typeFor(accept = '*/*'): string {
   for (const range of accept.split(',')) {
@@ -128,7 +131,10 @@ function typeFor(accept = '*/*'): string {
   return text
 }
 
-/** Tells whether Leaf's shifts read the layout's ids: 41 bits of milliseconds since Leaf's epoch, 10 of node, 12 of sequence. */
+/**
+ * Tells whether Leaf's shifts read the layout's ids: 41 bits of milliseconds since Leaf's epoch, 10 of node,
+ * 12 of sequence.
+ */
 function hasLeafsBits({ epochMs, tickMs, bits, timestamp, sequence }: Layout): boolean {
   const { leaf } = layouts
   const isAlike = (one: typeof timestamp, other: typeof timestamp) =>
@@ -149,7 +155,10 @@ type LeafDecoded =
 
 const unreadable: LeafDecoded = { errorMsg: 'snowflake Id反解析发生异常!' }
 
-/** Decodes an id by Leaf's own shifts, which are right for Leaf's layout only. @param text - As the client sent it. */
+/**
+ * Decodes an id by Leaf's own shifts, which are right for Leaf's layout only. @param text - As the client
+ * sent it.
+ */
 export function decodeAsLeaf(text: string): LeafDecoded {
   // The texts that Long.parseLong reads, except digits of other scripts.
   if (!/^[+-]?[0-9]{1,100}$/.test(text)) return unreadable

@@ -8,8 +8,8 @@ import type { Service } from '../service.js'
 import { documentationOfLive, documentationOfMetrics, documentationOfReady } from './platform-documentation.js'
 
 /**
- * Adds `/livez`, `/readyz` and `/metrics`. Any worker answers the last two for all workers. The three ignore parameters, so a probe with a
- * wrong one does not take a pod out.
+ * Adds `/livez`, `/readyz` and `/metrics`. Any worker answers the last two for all workers. The three ignore
+ * parameters, so a probe with a wrong one does not take a pod out.
  */
 export function addPlatformRoutes(
   app: FastifyInstance,
@@ -42,7 +42,10 @@ async function familiesOfAll(colleagues: Colleagues): Promise<Family[]> {
   return [...joined(new Map(answers)), ...workerFamilies(restarts)]
 }
 
-/** Returns the reasons why a worker that listens is not ready, each once, because the store is often the reason of all. */
+/**
+ * Returns the reasons why a worker that listens is not ready, each once, because the store is often the
+ * reason of all.
+ */
 async function reasonsOfAll(colleagues: Colleagues): Promise<readonly string[]> {
   try {
     const { answers, silent } = await colleagues.ask('reasons')
@@ -54,9 +57,10 @@ async function reasonsOfAll(colleagues: Colleagues): Promise<readonly string[]> 
 }
 
 /**
- * Adds `/livez` and `/readyz`. `/livez` only shows that the event loop turns, because a restart repairs nothing else. `/readyz` tells
- * whether the service can make ids, and why not. It does not ask the store: the leases notice within two thirds of a window that the store
- * is away, and until then segments have numbers left.
+ * Adds `/livez` and `/readyz`. `/livez` only shows that the event loop turns, because a restart repairs
+ * nothing else. `/readyz` tells whether the service can make ids, and why not. It does not ask the store: the
+ * leases notice within two thirds of a window that the store is away, and until then segments have numbers
+ * left.
  */
 function addHealthRoutes(app: FastifyInstance, reasonsNow: () => Promise<readonly string[]>): void {
   app.get('/livez', documentationOfLive, (_, reply) => noStore(reply).type('text/plain').send('ok\n'))

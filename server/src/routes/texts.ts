@@ -21,7 +21,8 @@ export function kindParameter(kinds: Kinds): { readonly kind: Parameter<string> 
  * Returns the texts of `kind`, or the UUIDs of `format=uuid`; `undefined` if a request asks for neither.
  *
  * @param layout - The layout of UUIDs.
- * @throws Problem if its parameters contradict each other; RangeError `ERR_LAYOUT_INVALID` if UUIDs have no room for the layout
+ * @throws Problem if its parameters contradict each other; RangeError `ERR_LAYOUT_INVALID` if UUIDs have no
+ * room for the layout
  */
 export function textsOf(
   asked: { readonly kind?: string; readonly format?: string; readonly layout?: string },

@@ -29,7 +29,10 @@ export type LeaseChoice = Omit<LeaseOptions, 'layout' | 'signal'> & { readonly w
 
 /** Time between two attempts to acquire a node after the lease was lost. */
 const retryMs = 1000
-/** The part of a window at which a source is no longer ready. A lease is renewed at each third, so one renewal has failed and one is left. */
+/**
+ * The part of a window at which a source is no longer ready. A lease is renewed at each third, so one renewal
+ * has failed and one is left.
+ */
 const lowPart = 1 / 3
 
 /** Makes ids of one layout, with a leased node of its own. */
@@ -49,7 +52,10 @@ export class IdSource {
     this.#choice = choice
   }
 
-  /** Acquires a node, and a new node each time the lease is lost, until the source is closed. @throws the first error of `acquireLease` */
+  /**
+   * Acquires a node, and a new node each time the lease is lost, until the source is closed. @throws the
+   * first error of `acquireLease`
+   */
   async open(): Promise<void> {
     await this.#acquire()
     void this.#keep()
@@ -70,7 +76,10 @@ export class IdSource {
     return this.#running().fillAsync(array)
   }
 
-  /** Makes `count` UUIDs of 16 bytes, in ascending order, in the place of ids. @throws GraupelError as `fillAsync` */
+  /**
+   * Makes `count` UUIDs of 16 bytes, in ascending order, in the place of ids. @throws GraupelError as
+   * `fillAsync`
+   */
   fillUuids(count: number): Promise<Uint8Array> {
     return createUuidGenerator({ ids: this.#running() }).fillAsync(new Uint8Array(16 * count))
   }
@@ -168,7 +177,10 @@ const noTotals: Totals = {
   acquisitions: 0,
 }
 
-/** Adds the counts of the present lease to the counts of former leases, because a scraped count must not fall when a lease is replaced. */
+/**
+ * Adds the counts of the present lease to the counts of former leases, because a scraped count must not fall
+ * when a lease is replaced.
+ */
 function totalsWith(former: Totals, ids: Stats, lease: LeaseStats): Totals {
   return {
     issued: former.issued + ids.issued,

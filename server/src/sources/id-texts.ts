@@ -35,7 +35,8 @@ export function textsOfKind({ text, id }: Kind, layout: Layout): IdTexts {
 }
 
 function uuidTexts(layout: Layout, write: (uuid: Uint8Array) => string, read: (text: string) => string): IdTexts {
-  // A layout without room is refused before ids are made, so HEAD is refused as GET is, and a kind at the start.
+  // A layout without room is refused before ids are made, so HEAD is refused as GET is, and a kind at the
+  // start.
   uuidOf(0n, layout)
   return {
     layout,

@@ -38,8 +38,8 @@ export class Named<T extends Closable> {
   }
 
   /**
-   * Returns the object of a name. Requests that arrive while it is made share the attempt. If the attempt fails, the next request makes
-   * another.
+   * Returns the object of a name. Requests that arrive while it is made share the attempt. If the attempt
+   * fails, the next request makes another.
    *
    * @throws NameError; GraupelError `ERR_CLOSED`; errors of `make`
    */

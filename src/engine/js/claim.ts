@@ -31,7 +31,8 @@ export class JsClaim {
   }
 
   /**
-   * Takes the key. Waits if the first id belongs to the next tick, because the generator's first call would find its tick used up.
+   * Takes the key. Waits if the first id belongs to the next tick, because the generator's first call would
+   * find its tick used up.
    *
    * @param maxWaitMs - How long to wait.
    * @throws as `take`; GraupelError `ERR_STATE_UNAVAILABLE` if the tick begins later
@@ -48,7 +49,10 @@ export class JsClaim {
     }
   }
 
-  /** Takes the key again if the claim was deleted. Called before each reservation; looks once a tick. @throws as `take` */
+  /**
+   * Takes the key again if the claim was deleted. Called before each reservation; looks once a tick. @throws
+   * as `take`
+   */
   check(nowTick: number): void {
     if (!this.isHeld || nowTick === this.#checkedTick) return
     const isThere = () => this.#claims.isHeld(this.#claimant, this.#state.claim.step)
@@ -84,9 +88,9 @@ export class JsClaim {
 }
 
 /**
- * Values of a state word whose key was given back. The process has to claim the key again before it reserves. Each release uses
- * the next value, so a slow thread takes up only the value that it has read. No layout has so high a slot: of 64 bits of
- * timestamp and sequence, the sequence has 11 at least.
+ * Values of a state word whose key was given back. The process has to claim the key again before it reserves.
+ * Each release uses the next value, so a slow thread takes up only the value that it has read. No layout has
+ * so high a slot: of 64 bits of timestamp and sequence, the sequence has 11 at least.
  */
 const givenBack = { from: 0xffff_ffff_ffff_fc00n, count: 1024 } as const
 
@@ -102,7 +106,9 @@ function givenBackSign(times: number): bigint {
 /** The lowest ceiling that lets no slot be issued; 0 means that there is no ceiling. */
 const lowestCeiling = 1n
 
-/** The fields of a state that describe the claim by which the process holds the key. All threads share them. */
+/**
+ * The fields of a state that describe the claim by which the process holds the key. All threads share them.
+ */
 export class SharedClaim {
   readonly #table: StateTable
   readonly #at32: number
@@ -132,7 +138,10 @@ export class SharedClaim {
     return isGivenBack(word) ? 0n : word
   }
 
-  /** Replaces the step. Does nothing if the step is no longer `from`, because another thread has made a later step. */
+  /**
+   * Replaces the step. Does nothing if the step is no longer `from`, because another thread has made a later
+   * step.
+   */
   moveStep(from: number, to: number): void {
     Atomics.compareExchange(this.#table.words32, this.#at32 + fields32.claimStep, from, to)
   }
@@ -159,8 +168,8 @@ export class SharedClaim {
       const word = Atomics.load(words64, this.#wordAt)
       if (isGivenBack(word)) return undefined
       if (Atomics.compareExchange(words64, this.#wordAt, word, sign) !== word) continue
-      // The ceiling keeps the word. The next claim may have a lower ceiling than this claim had, and a ceiling is only
-      // raised.
+      // The ceiling keeps the word. The next claim may have a lower ceiling than this claim had, and a
+      // ceiling is only raised.
       Atomics.store(words64, this.#ceilingAt, word === 0n ? lowestCeiling : word)
       return word
     }

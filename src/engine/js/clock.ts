@@ -4,7 +4,10 @@ import type { CoreSpec } from '../engine.js'
 /** The clocks of the platform that the engine reads. */
 export type SystemClocks = Pick<Clock, 'wallMs' | 'monotonicMs'>
 
-/** The steady clock of this thread. All generators of the thread read this clock, so their ids ascend together. */
+/**
+ * The steady clock of this thread. All generators of the thread read this clock, so their ids ascend
+ * together.
+ */
 let steady: SteadyTime | undefined
 
 /** The clock that a spec names; milliseconds since 1970. */
@@ -22,8 +25,9 @@ const slew = 16
 /**
  * Wall time carried by the monotonic clock; `SteadyTime` of `native/core/clock.h` in TypeScript.
  *
- * It follows the wall clock forward at once (a suspended machine, a late first synchronisation). While the wall clock is behind,
- * it runs at 15/16 of real time until they meet, so it never goes back and never stands still for long.
+ * It follows the wall clock forward at once (a suspended machine, a late first synchronisation). While the
+ * wall clock is behind, it runs at 15/16 of real time until they meet, so it never goes back and never stands
+ * still for long.
  */
 export class SteadyTime {
   #offsetMs = 0

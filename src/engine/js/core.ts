@@ -28,8 +28,8 @@ const observation: Observation = {
 }
 
 /**
- * The engine in TypeScript. It uses nothing of Node. Ticks and sequence numbers are numbers; an id becomes a bigint once, when `id`
- * is read.
+ * The engine in TypeScript. It uses nothing of Node. Ticks and sequence numbers are numbers; an id becomes a
+ * bigint once, when `id` is read.
  */
 export class JsCore implements Core {
   readonly #clock: () => number
@@ -96,8 +96,8 @@ export class JsCore implements Core {
   observe(): Observation {
     const { state } = this.#reserver
     const seen = observation
-    // Before the clock: a thread that is suspended in between must not mistake the reservations of others for a rollback.
-    // A closed generator does not take its key again.
+    // Before the clock: a thread that is suspended in between must not mistake the reservations of others for
+    // a rollback. A closed generator does not take its key again.
     const word = this.#isClosed ? state.word() : this.#reserver.word()
     const highTick = state.highTick()
     const nowMs = this.#clock()
@@ -143,7 +143,8 @@ export class JsCore implements Core {
   fill(array: IdArray, from: number, to: number): number {
     if (this.#isClosed) return 0
     const nowTick = this.#tickAt(this.#clock())
-    // The clock is a user's function, and may have detached the array. Then nothing is filled, and the caller checks the array.
+    // The clock is a user's function, and may have detached the array. Then nothing is filled, and the caller
+    // checks the array.
     if (typeof this.#reserver.spec.clock === 'function' && lengthGetter.call(array) === 0) return 0
     return this.#statusAt(nowTick) === Status.ok ? this.fillGranted(array, from, to, nowTick, nowTick) : 0
   }

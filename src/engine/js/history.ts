@@ -10,8 +10,8 @@ const floorAt = 1
 const marksAt = 2
 
 /**
- * The marks by which `onRollback: 'reuse'` finds slots that were never issued: the first free slot of each of the last 1 024 ticks.
- * `native/core/history.h`, which has the argument, in TypeScript.
+ * The marks by which `onRollback: 'reuse'` finds slots that were never issued: the first free slot of each of
+ * the last 1 024 ticks. `native/core/history.h`, which has the argument, in TypeScript.
  */
 export class History {
   readonly #table: StateTable
@@ -58,7 +58,9 @@ export class History {
     }
   }
 
-  /** Writes up to `want` slots of a past tick that were never issued into `range`; false if there are none. */
+  /**
+   * Writes up to `want` slots of a past tick that were never issued into `range`; false if there are none.
+   */
   takeUnused(nowTick: number, want: number, range: SlotRange): boolean {
     const words = this.#table.words64
     const begin = this.#slots.at(nowTick, 0)
@@ -67,8 +69,8 @@ export class History {
     const mark = this.#markOf(nowTick)
     for (;;) {
       const seen = Atomics.load(words, mark)
-      // An older mark: the word skipped this tick. A younger mark: this tick's mark was replaced, so its issued slots are not
-      // known, and it counts as full. Math.max takes no bigints.
+      // An older mark: the word skipped this tick. A younger mark: this tick's mark was replaced, so its
+      // issued slots are not known, and it counts as full. Math.max takes no bigints.
       const from = seen < begin ? begin : seen
       if (from >= end) return false
       const count = Math.min(want, Number(end - from))

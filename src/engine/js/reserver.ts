@@ -7,10 +7,15 @@ import { endRun, type Run, type ThreadState, type ThreadStates } from './thread-
 
 let lastId = 0
 
-/** The result of a reservation, without `claim ceiling`: the reserver raises the claim's ceiling when it is met. */
+/**
+ * The result of a reservation, without `claim ceiling`: the reserver raises the claim's ceiling when it is
+ * met.
+ */
 type Outcome = Exclude<Reserved, 'claim ceiling'>
 
-/** Makes the reservations of one generator, and the thread's runs of them, and fills arrays. Not the hot path. */
+/**
+ * Makes the reservations of one generator, and the thread's runs of them, and fills arrays. Not the hot path.
+ */
 export class Reserver {
   readonly spec: CoreSpec
   /** Names the generator as the holder of a run. */
@@ -76,7 +81,10 @@ export class Reserver {
     return reserved
   }
 
-  /** Reserves a run of unused slots of a past tick, for this generator alone. @param size - By default the size of the next run. */
+  /**
+   * Reserves a run of unused slots of a past tick, for this generator alone. @param size - By default the
+   * size of the next run.
+   */
   reserveUnusedRun(nowTick: number, size = this.#nextSize(nowTick)): Outcome {
     const reserved = this.#reserve(nowTick, () => this.state.reserveUnused(nowTick, size))
     if (reserved === 'reserved') {
@@ -107,7 +115,8 @@ export class Reserver {
       throw error
     }
     if (reserved !== 'reserved') return drained
-    // The rest of the run lies below the range, so ids would descend if a step of the clock made it usable again.
+    // The rest of the run lies below the range, so ids would descend if a step of the clock made it usable
+    // again.
     endRun(this.run)
     const { range } = this.state
     this.writer.writeRange(array, from + drained, range)
@@ -157,7 +166,9 @@ export class Reserver {
     }
   }
 
-  /** Takes the claim. There is one, because only claims have ceilings, and only a claimed key is given back. */
+  /**
+   * Takes the claim. There is one, because only claims have ceilings, and only a claimed key is given back.
+   */
   #takeClaim(): void {
     ;(this.#own.claim as JsClaim).take()
   }

@@ -1,8 +1,9 @@
 import { GraupelError } from '../../core/errors.js'
 import { hash, low } from '../../core/typed-array.js'
 
-// The memory that all threads of a process share, for the js engine: a hash table of states that only grows. It is read and
-// written by Atomics, whose operations are sequentially consistent, so their order needs no argument.
+// The memory that all threads of a process share, for the js engine: a hash table of states that only grows.
+// It is read and written by Atomics, whose operations are sequentially consistent, so their order needs no
+// argument.
 //
 //   byte 0   version of this format; 0 before the first use
 //   byte 4   bytes in use; the rest is free
@@ -56,15 +57,19 @@ export class StateTable {
   readonly words64: BigUint64Array
   readonly words32: Int32Array
   /**
-   * The lower 32 bits of the generation of the machine, which are enough for so many copies. Of a fixed length and read without Atomics:
-   * that takes 1 ns, `Atomics.load` 6 ns, and a view that follows the memory 16 ns (Node 20). Each id calls the clock before, so no
-   * compiler can read the generation once for several ids.
+   * The lower 32 bits of the generation of the machine, which are enough for so many copies. Of a fixed
+   * length and read without Atomics: that takes 1 ns, `Atomics.load` 6 ns, and a view that follows the memory
+   * 16 ns (Node 20). Each id calls the clock before, so no compiler can read the generation once for several
+   * ids.
    */
   readonly machine: Int32Array
   readonly #memory: SharedArrayBuffer | ArrayBuffer
   readonly #bytes: Uint8Array
 
-  /** @throws GraupelError `ERR_STATE_UNREACHABLE` if another version of the package keeps its states in this memory. */
+  /**
+   * @throws GraupelError `ERR_STATE_UNREACHABLE` if another version of the package keeps its states in this
+   * memory.
+   */
   constructor(memory: SharedArrayBuffer | ArrayBuffer) {
     this.#memory = memory
     // Without a length these views follow the memory as it grows.
@@ -82,7 +87,10 @@ export class StateTable {
     }
   }
 
-  /** The name of this memory. Threads that cannot reach the memory have another name, and so do other processes. */
+  /**
+   * The name of this memory. Threads that cannot reach the memory have another name, and so do other
+   * processes.
+   */
   token(randomBits: () => bigint): string {
     const fresh = randomBits()
     return (Atomics.compareExchange(this.words64, 1, 0n, fresh) || fresh).toString(16)
@@ -107,15 +115,18 @@ export class StateTable {
       for (let at = first; at !== 0; at = Atomics.load(this.words32, at / 4 + fields32.next)) {
         if (this.#hasKey(at, bytes)) return at
       }
-      // A record is complete before it is linked, so that a thread never finds a part of it. If another thread has linked a
-      // record meanwhile, look again: it may be the record of this key.
+      // A record is complete before it is linked, so that a thread never finds a part of it. If another
+      // thread has linked a record meanwhile, look again: it may be the record of this key.
       if (made === 0) made = this.#makeRecord(bytes)
       Atomics.store(this.words32, made / 4 + fields32.next, first)
       if (Atomics.compareExchange(this.words32, bucket, first, made) === first) return made
     }
   }
 
-  /** Writes the number of an engine if the key has none, and returns the number that is there afterwards. 0 only reads. */
+  /**
+   * Writes the number of an engine if the key has none, and returns the number that is there afterwards. 0
+   * only reads.
+   */
   keepEngine(key: string, engine: number): number {
     const at = this.find(key) / 4 + fields32.engine
     return Atomics.compareExchange(this.words32, at, 0, engine) || engine
@@ -129,7 +140,10 @@ export class StateTable {
     }
   }
 
-  /** Allocates zeroed memory, 8-byte aligned, and returns its offset in bytes. @throws GraupelError `ERR_STATE_FULL` */
+  /**
+   * Allocates zeroed memory, 8-byte aligned, and returns its offset in bytes. @throws GraupelError
+   * `ERR_STATE_FULL`
+   */
   allocate(bytes: number): number {
     const size = (bytes + 7) & ~7
     for (;;) {

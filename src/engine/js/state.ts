@@ -5,8 +5,8 @@ import { History } from './history.js'
 import { fields32, fields64, type StateTable } from './state-table.js'
 
 /**
- * Chooses the first sequence number of a new tick, bit for bit as `native/core/sequence_start.h` does. The number lies in the lower
- * half of the sequence, so at least half of a tick's capacity is left.
+ * Chooses the first sequence number of a new tick, bit for bit as `native/core/sequence_start.h` does. The
+ * number lies in the lower half of the sequence, so at least half of a tick's capacity is left.
  */
 export class SequenceStart {
   readonly #isRandom: boolean
@@ -32,15 +32,15 @@ export class SequenceStart {
 }
 
 /**
- * The result of a reservation. `claim ceiling`: the next slot is at the claim's ceiling or above, or the key was given back.
- * `ceiling`: the next slot is at the external ceiling or above.
+ * The result of a reservation. `claim ceiling`: the next slot is at the claim's ceiling or above, or the key
+ * was given back. `ceiling`: the next slot is at the external ceiling or above.
  */
 export type Reserved = 'reserved' | 'ahead' | 'claim ceiling' | 'ceiling'
 
 /**
- * The state of one node, which all threads of the process share: the state word (the first free slot) and the fields beside it.
- * `native/core/state.h` in TypeScript, over Atomics. Slots are bigints here: a reservation takes many slots, so this is not the
- * hot path.
+ * The state of one node, which all threads of the process share: the state word (the first free slot) and the
+ * fields beside it. `native/core/state.h` in TypeScript, over Atomics. Slots are bigints here: a reservation
+ * takes many slots, so this is not the hot path.
  */
 export class State {
   /** The slots that the last call with the result `reserved` took. */
@@ -189,7 +189,10 @@ export class State {
     }
   }
 
-  /** Continues from `slot`, or from the word that was given back if that is higher. Does nothing unless the word is still `sign`. */
+  /**
+   * Continues from `slot`, or from the word that was given back if that is higher. Does nothing unless the
+   * word is still `sign`.
+   */
   takeUp(sign: bigint, slot: bigint): void {
     const given = this.claim.ceiling
     const next = slot > given ? slot : given

@@ -6,12 +6,18 @@ import { type BaseId, IdWriter } from './id-writer.js'
 import { State } from './state.js'
 import type { StateTable } from './state-table.js'
 
-/** The run of slots that a thread hands out of one state, all of one tick; `Run` of `native/core/generator.h` in TypeScript. */
+/**
+ * The run of slots that a thread hands out of one state, all of one tick; `Run` of `native/core/generator.h`
+ * in TypeScript.
+ */
 export interface Run extends BaseId {
   tick: number
   /** Ticks that the clock may be behind `tick`: as many as when the run was granted. */
   span: number
-  /** The run is used from `fromMs` up to, but not including, `untilMs`; kept so that the hot path needs no division. */
+  /**
+   * The run is used from `fromMs` up to, but not including, `untilMs`; kept so that the hot path needs no
+   * division.
+   */
   fromMs: number
   untilMs: number
   sequence: number
@@ -99,7 +105,10 @@ export class ThreadStates {
     return found
   }
 
-  /** Forgets a state of which nothing more can be reserved. A generator that still has it hands out the rest of its run. */
+  /**
+   * Forgets a state of which nothing more can be reserved. A generator that still has it hands out the rest
+   * of its run.
+   */
   forget(key: string): void {
     this.#external.delete(key)
   }

@@ -14,7 +14,10 @@ import {
 import type { Identity } from '../key.js'
 import type { Fault } from './fault.js'
 
-/** The functions of the addon (`native/binding/addon.cc`, `calls.h`). They read everything but their arguments from the mailbox. */
+/**
+ * The functions of the addon (`native/binding/addon.cc`, `calls.h`). They read everything but their arguments
+ * from the mailbox.
+ */
 export interface Binding {
   readonly mailbox: ArrayBuffer
   next(): void
@@ -28,8 +31,8 @@ export interface Binding {
   /** Writes numbers that ascend by a step, without a generator; returns whether it has done so. */
   writeNumbers(array: IdArray, from: number, to: number, first: bigint, step: number): boolean | undefined
   /**
-   * Writes ids as UUIDs to the front of an array, and stops before an id whose time or node differs from those of the first. Returns how
-   * many it has written.
+   * Writes ids as UUIDs to the front of an array, and stops before an id whose time or node differs from
+   * those of the first. Returns how many it has written.
    *
    * @param frame - The fields of `UuidFrame` (`native/core/uuid.h`).
    */
@@ -43,11 +46,16 @@ export interface Binding {
   ): number | undefined
   /** Returns the text of the UUID whose bits are in the mailbox. */
   uuidText(): string | undefined
-  /** Opens a generator, which lives as long as the result. Its handle is in the mailbox. `undefined` if there is a fault. */
+  /**
+   * Opens a generator, which lives as long as the result. Its handle is in the mailbox. `undefined` if there
+   * is a fault.
+   */
   open(options: object): unknown
   /** The fault of the last call that could not use a state. */
   fault(): Fault
-  /** The path of the page in which the generator counts; `undefined` if it counts in memory of the process. */
+  /**
+   * The path of the page in which the generator counts; `undefined` if it counts in memory of the process.
+   */
   page(): string | undefined
   /** Closes every generator of this thread whose state is a file. */
   closeFiles(): void
@@ -63,7 +71,10 @@ export interface Binding {
   raiseGeneration(): void
   /** The path of the device that announces copies of the machine; empty without one. */
   generationDevice(): string
-  /** Writes the number of an engine if the key has none in this process; returns the number that is there afterwards. */
+  /**
+   * Writes the number of an engine if the key has none in this process; returns the number that is there
+   * afterwards.
+   */
   keepEngine(key: string, engine: number): number
 }
 
@@ -109,8 +120,9 @@ export function generationReader({ mailbox, generation }: Binding): () => number
 }
 
 /**
- * Makes the native engine of a thread. The class is inside the function so that V8 takes the views and the functions for constants,
- * and does not check them: `next()` takes 25.8 ns instead of 28.0 with fields (Node 20), and each generator is five fields smaller.
+ * Makes the native engine of a thread. The class is inside the function so that V8 takes the views and the
+ * functions for constants, and does not check them: `next()` takes 25.8 ns instead of 28.0 with fields (Node
+ * 20), and each generator is five fields smaller.
  */
 export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: Identity) => Error): NativeEngine {
   const { mailbox, next } = binding
@@ -128,7 +140,10 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     ceilingTick: 0,
   }
 
-  /** The engine in C++. A call writes into the mailbox, calls a function without arguments and result, and reads the mailbox. */
+  /**
+   * The engine in C++. A call writes into the mailbox, calls a function without arguments and result, and
+   * reads the mailbox.
+   */
   class NativeCore implements Core {
     #handle: number
     readonly #clock: (() => number) | undefined
@@ -246,8 +261,8 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     moveTo(spec: CoreSpec): void {
       if (this.#isClosed) return
       const next = this.#reopen(spec) as NativeCore
-      // A user's clock is not called, because it could use the generator between the two states. The mailbox has the time of
-      // opening.
+      // A user's clock is not called, because it could use the generator between the two states. The mailbox
+      // has the time of opening.
       words32[handleAt] = this.#handle
       binding.observe()
       this.#issuedBefore += numbers[issuedAt] as number

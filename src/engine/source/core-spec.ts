@@ -3,7 +3,10 @@ import { type Layout, placeNode } from '../../layout/index.js'
 import type { Bound, CoreSpec, Place, SequenceStartMode } from '../engine.js'
 import { describeLayout, fileKeyOf, makeKey } from '../key.js'
 
-/** The options of a generator that say which state it counts in, and how. A lease that moves to another node keeps them. */
+/**
+ * The options of a generator that say which state it counts in, and how. A lease that moves to another node
+ * keeps them.
+ */
 export interface StateOptions {
   readonly layout: Layout
   readonly namespace: string
@@ -33,7 +36,8 @@ export interface StateOptions {
 export function coreSpec(options: StateOptions, node: number, nowMs: number, machine: number): CoreSpec {
   const { layout, namespace, clock, place, bound, isThread, path, windowMs, lockMs } = options
   const { timestamp, sequence, epochMs, tickMs, maxTick } = layout
-  // An injected clock has states of its own, so that it cannot push the states of the real clock into its future.
+  // An injected clock has states of its own, so that it cannot push the states of the real clock into its
+  // future.
   const key = makeKey(layout, node, namespace, typeof clock === 'function' ? 'injected' : 'real')
   return {
     key,

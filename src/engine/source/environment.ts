@@ -8,24 +8,27 @@ export const nodeVariable = 'GRAUPEL_NODE'
 /** The sources of {@link nodeFromEnvironment} beside the variable `GRAUPEL_NODE`. */
 export interface NodeSources {
   /**
-   * The name of the Kubernetes StatefulSet of this pod. The number after this name in `POD_NAME` then counts, or in `HOSTNAME` if
-   * there is no `POD_NAME`. The name is needed because a pod of a Deployment and a host may have names that end in a number, too.
+   * The name of the Kubernetes StatefulSet of this pod. The number after this name in `POD_NAME` then counts,
+   * or in `HOSTNAME` if there is no `POD_NAME`. The name is needed because a pod of a Deployment and a host
+   * may have names that end in a number, too.
    */
   statefulSet?: string
 }
 
 /**
- * Reads the number that the platform has given to this process: `GRAUPEL_NODE`, or the ordinal of a pod of a StatefulSet. It
- * guesses nothing: it refuses a number that is missing or ambiguous. `docs/nodes.md` says how to set the number on each platform.
+ * Reads the number that the platform has given to this process: `GRAUPEL_NODE`, or the ordinal of a pod of a
+ * StatefulSet. It guesses nothing: it refuses a number that is missing or ambiguous. `docs/nodes.md` says how
+ * to set the number on each platform.
  *
- * `createGenerator` reads `GRAUPEL_NODE` by itself. This function is for the ordinal, and for a number that is a part of the
- * node. It throws in browsers, which have no environment.
+ * `createGenerator` reads `GRAUPEL_NODE` by itself. This function is for the ordinal, and for a number that
+ * is a part of the node. It throws in browsers, which have no environment.
  *
  * @param sources - What counts beside `GRAUPEL_NODE`; nothing by default.
- * @returns A whole number from 0 up. It may be too large for a layout; `createGenerator` and `acquireLease` check that.
- * @throws TypeError `ERR_NODE_REQUIRED` if no variable has a number; TypeError, RangeError `ERR_NODE_INVALID` if a variable is
- * not a number in plain digits, has the name of another pod, or contradicts another variable; TypeError `ERR_OPTION_UNKNOWN`,
- * `ERR_OPTION_INVALID`.
+ * @returns A whole number from 0 up. It may be too large for a layout; `createGenerator` and `acquireLease`
+ * check that.
+ * @throws TypeError `ERR_NODE_REQUIRED` if no variable has a number; TypeError, RangeError `ERR_NODE_INVALID`
+ * if a variable is not a number in plain digits, has the name of another pod, or contradicts another
+ * variable; TypeError `ERR_OPTION_UNKNOWN`, `ERR_OPTION_INVALID`.
  * @example
  * process.env.POD_NAME = 'web-7' // by the manifest
  * const worker = nodeFromEnvironment({ statefulSet: 'web' })

@@ -16,8 +16,8 @@ import {
 } from './shared-lease.js'
 
 /**
- * Lets a generator follow its lease, in any thread. A call that meets the ceiling looks up whether the ceiling has risen, and whether
- * the lease has moved to another node.
+ * Lets a generator follow its lease, in any thread. A call that meets the ceiling looks up whether the
+ * ceiling has risen, and whether the lease has moved to another node.
  */
 export class LeasedNode implements NodeSource {
   readonly isAwaited = false
@@ -73,8 +73,9 @@ export class LeasedNode implements NodeSource {
   }
 
   /**
-   * Opens the state of the leased node. The lease's thread may seal the state meanwhile. If no generator has used it before, the thread
-   * seals it with its own engine, and another engine is refused. The lease then has another node, or has ended.
+   * Opens the state of the leased node. The lease's thread may seal the state meanwhile. If no generator has
+   * used it before, the thread seals it with its own engine, and another engine is refused. The lease then
+   * has another node, or has ended.
    */
   #open<T>(nowMs: number, open: (spec: CoreSpec) => T): { view: LeaseView; spec: CoreSpec; opened: T } {
     for (;;) {
@@ -107,8 +108,8 @@ export class LeasedNode implements NodeSource {
 /**
  * Seals the state of a leased node: no thread of this process reserves another slot of it.
  *
- * @returns The tick after all ticks that were used. If this thread cannot open the state, that is the ceiling, because other threads
- * may use the whole window.
+ * @returns The tick after all ticks that were used. If this thread cannot open the state, that is the
+ * ceiling, because other threads may use the whole window.
  */
 export function sealNode({ handle, layout }: ResolvedLease, view: LeaseView): number {
   const { bits } = layout.sequence
@@ -141,8 +142,8 @@ const sealOptions: Omit<StateOptions, 'layout'> = {
 }
 
 /**
- * Describes the state of a leased node. Each acquisition has its own state, because the ceiling of a state never falls, and a node
- * may be acquired again with a lower ceiling.
+ * Describes the state of a leased node. Each acquisition has its own state, because the ceiling of a state
+ * never falls, and a node may be acquired again with a lower ceiling.
  */
 function leasedSpec(
   handle: LeaseHandle,

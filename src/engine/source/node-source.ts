@@ -5,7 +5,10 @@ import type { LeaseStats } from './shared-lease.js'
 export interface NodeSource {
   /** The node whose ids the generator makes. A lease may move to another node. */
   readonly node: number
-  /** Whether a call that blocks waits for the ceiling. It does not if the thread that waits has to raise the ceiling. */
+  /**
+   * Whether a call that blocks waits for the ceiling. It does not if the thread that waits has to raise the
+   * ceiling.
+   */
   readonly isAwaited: boolean
   /**
    * Raises floor and ceiling, if the engine does not see by itself that they have risen.
@@ -24,7 +27,10 @@ export interface NodeSource {
   leaseStats?(): LeaseStats | undefined
 }
 
-/** The source of a node that was given as a number. If the state has a ceiling, a thread of the addon raises it in a state file. */
+/**
+ * The source of a node that was given as a number. If the state has a ceiling, a thread of the addon raises
+ * it in a state file.
+ */
 export class GivenNode implements NodeSource {
   readonly node: number
 

@@ -34,13 +34,20 @@ export interface LeaseView {
 }
 
 const statuses = ['held', 'released', 'ended'] as const
-/** `held`: ids are made below the ceiling. `released`: the node was given back. `ended`: the node was lost, and no other was free. */
+/**
+ * `held`: ids are made below the ceiling. `released`: the node was given back. `ended`: the node was lost,
+ * and no other was free.
+ */
 type LeaseStatus = (typeof statuses)[number]
 
-// Threads exchange indexes of this list and of `statuses`, so a change to a list needs a new format of the handle.
+// Threads exchange indexes of this list and of `statuses`, so a change to a list needs a new format of the
+// handle.
 const failures = [
   'none',
-  /** A server that has just started is not trusted. The detail is the time at which it will be; milliseconds since 1970. */
+  /**
+   * A server that has just started is not trusted. The detail is the time at which it will be; milliseconds
+   * since 1970.
+   */
   'server has just started',
   /** Other processes hold all nodes. The detail is how many nodes. */
   'nodes are held',
@@ -84,7 +91,8 @@ export const firstView: LeaseView = {
   failureDetail: 0,
 }
 
-// The memory consists of 64-bit integers: a sequence number, which is odd while the others are written, and the fields of the view.
+// The memory consists of 64-bit integers: a sequence number, which is odd while the others are written, and
+// the fields of the view.
 const fields = /* @__PURE__ */ Object.keys(firstView) as (keyof LeaseView)[]
 const sharedBytes = /* @__PURE__ */ (() => (1 + fields.length) * 8)()
 /** Attempts to read a view. If all fail, the thread that writes was ended in the middle of a write. */
@@ -135,7 +143,9 @@ export class SharedLease {
   }
 }
 
-/** The node, the ceiling and the counts of a lease, as `lease.stats()` and `ids.stats().lease` return them. */
+/**
+ * The node, the ceiling and the counts of a lease, as `lease.stats()` and `ids.stats().lease` return them.
+ */
 export interface LeaseStats {
   /** The node that the lease has, or had last. */
   node: number
@@ -161,8 +171,9 @@ export function statsOf(view: LeaseView, { epochMs, tickMs }: Pick<Layout, 'epoc
 }
 
 /**
- * The part of a lease that another thread of the process needs: pass it as `workerData` or in a message, and there to
- * `createGenerator({ lease })`. It cannot be sent to another process. Its contents are not a part of the API.
+ * The part of a lease that another thread of the process needs: pass it as `workerData` or in a message, and
+ * there to `createGenerator({ lease })`. It cannot be sent to another process. Its contents are not a part of
+ * the API.
  */
 export interface LeaseHandle<F extends readonly Field[] = readonly Field[]> {
   /** @internal */
@@ -175,7 +186,9 @@ export interface LeaseHandle<F extends readonly Field[] = readonly Field[]> {
   readonly token: string
   /** @internal */
   readonly store: string
-  /** @internal The engine of the lease's thread, which has to be able to stop the generators of all threads. */
+  /**
+   * @internal The engine of the lease's thread, which has to be able to stop the generators of all threads.
+   */
   readonly engine: 'native' | 'js'
   /** @internal */
   readonly windowMs: number
@@ -195,7 +208,9 @@ export function makeHandle<F extends readonly Field[]>(
   return handle
 }
 
-/** The functions that let a lease of this thread look at once whether the machine was copied, by the handle. */
+/**
+ * The functions that let a lease of this thread look at once whether the machine was copied, by the handle.
+ */
 export const wakesOfLeases = /* @__PURE__ */ new WeakMap<object, () => void>()
 
 /** The layouts of the handles that were made in this thread. */

@@ -85,7 +85,10 @@ export class LeaseApi {
     return isFault(answer, 409, 'AlreadyExists') ? undefined : expectKind('Lease', 201, answer)
   }
 
-  /** Replaces the Lease with this uid and resourceVersion. Resolves to `undefined` if it is gone or has changed. */
+  /**
+   * Replaces the Lease with this uid and resourceVersion. Resolves to `undefined` if it is gone or has
+   * changed.
+   */
   async update(lease: Lease, signal?: AbortSignal): Promise<Lease | undefined> {
     const answer = await this.#ask('update', `/${lease.metadata?.name}?fieldManager=graupel`, signal, lease)
     if (isNoLease(answer) || isFault(answer, 409, 'Conflict')) return undefined
@@ -167,9 +170,9 @@ const plain = /^[a-z0-9]+(-[a-z0-9]+)*(\/[a-z0-9]+(-[a-z0-9]+)*)*$/
 const digestBytes = 16
 
 /**
- * Makes the name of an object, or the value of a label, from a key: `graupel/leases/orders/12` is `graupel.leases.orders.12`. The
- * name of a key that has other characters, or is too long, ends with two hyphens and a hash. No plain name has two hyphens in a
- * row, so two keys never have one name.
+ * Makes the name of an object, or the value of a label, from a key: `graupel/leases/orders/12` is
+ * `graupel.leases.orders.12`. The name of a key that has other characters, or is too long, ends with two
+ * hyphens and a hash. No plain name has two hyphens in a row, so two keys never have one name.
  */
 export async function nameOf(text: string, maxLength: number): Promise<string> {
   if (text.length <= maxLength && plain.test(text)) return text.replaceAll('/', '.')

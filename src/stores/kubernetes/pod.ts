@@ -3,8 +3,8 @@ import { GraupelError, typeError } from '../../core/errors.js'
 import type { Fetch } from '../http.js'
 import type { Access } from './api.js'
 
-// The access of a process in a pod to the API of its cluster. Each function loads Node's modules when it is called, so that a
-// bundle for browsers can contain this file.
+// The access of a process in a pod to the API of its cluster. Each function loads Node's modules when it is
+// called, so that a bundle for browsers can contain this file.
 
 /** The folder in which Kubernetes puts the credentials of a pod. */
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -27,8 +27,8 @@ export function podAccess(namespace?: string, folder = accountFolder): Access & 
   return {
     url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
     namespace: namespace ?? ownNamespace(folder),
-    // Kubernetes replaces the token each hour, and may replace the certificate. Reading them takes a hundredth of the time of a
-    // request.
+    // Kubernetes replaces the token each hour, and may replace the certificate. Reading them takes a
+    // hundredth of the time of a request.
     headers: async () => ({ authorization: `Bearer ${(await read('token')).trim()}` }),
     fetch: fetchTrusting(() => read('ca.crt')),
   }

@@ -37,7 +37,10 @@ const consul: Client = {
 
 const trustByNode = 'set NODE_EXTRA_CA_CERTS to the file of its authority'
 
-/** Makes a `fetch` whose errors have remedies that a URL can have. @param trust, plain - As in {@link refusalOfTls}. */
+/**
+ * Makes a `fetch` whose errors have remedies that a URL can have. @param trust, plain - As in {@link
+ * refusalOfTls}.
+ */
 export function fetchByUrl(send: Fetch, name: string, trust: string, plain: string): Fetch {
   return async (url, init) => {
     try {
@@ -59,7 +62,10 @@ export async function opened(store: Store): Promise<Opened> {
   return { store, close: ignore }
 }
 
-/** Reads `scheme://user:password@host:port,host:port/path?name=value`. A scheme that ends with `s` means TLS. @throws RangeError */
+/**
+ * Reads `scheme://user:password@host:port,host:port/path?name=value`. A scheme that ends with `s` means
+ * TLS. @throws RangeError
+ */
 function partsOf(url: StoreUrl, port: number, names: readonly string[]) {
   const { scheme, place, credentials } = url
   const [hosts, path] = cut(place, '/')

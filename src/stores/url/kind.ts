@@ -33,8 +33,8 @@ export interface Client {
   /** The package, by the name that `npm install` takes; `undefined` if the store only needs `fetch`. */
   readonly name: string | undefined
   /**
-   * Connects once: a client that cannot connect does not try again. A connected client connects again by itself. Errors that the
-   * client emits as events are handled, because they would end the process.
+   * Connects once: a client that cannot connect does not try again. A connected client connects again by
+   * itself. Errors that the client emits as events are handled, because they would end the process.
    *
    * @param loaded - The result of `require` of the package; `undefined` if there is no package.
    */
@@ -61,8 +61,8 @@ export const connectMs = 3000
 export const reconnectMs = 200
 
 /**
- * How long a connection may leave a call without an answer before it is closed. Networks forget connections without a word, and TCP
- * notices that after a quarter of an hour.
+ * How long a connection may leave a call without an answer before it is closed. Networks forget connections
+ * without a word, and TCP notices that after a quarter of an hour.
  */
 export const silentMs = 3000
 
@@ -73,8 +73,8 @@ export const ignore = (): void => {}
 const here = import.meta.url ?? __filename
 
 /**
- * Loads the first installed client of a kind of store. Looks beside the calling program first, because the user installs the
- * clients, and then beside graupel itself.
+ * Loads the first installed client of a kind of store. Looks beside the calling program first, because the
+ * user installs the clients, and then beside graupel itself.
  *
  * @param asker - A folder or a file of that program.
  *
@@ -117,7 +117,8 @@ const calls = ['read', 'list', 'write', 'nowMs', 'incarnation', 'place', 'add', 
 const replacedAfterMs = 1000
 
 /**
- * Replaces a client that has gone silent by a new one. No call is repeated: its caller finds out whether it was done.
+ * Replaces a client that has gone silent by a new one. No call is repeated: its caller finds out whether it
+ * was done.
  *
  * @param open - Opens the store with a new client.
  */

@@ -16,8 +16,8 @@ const api: Client = {
 }
 
 /**
- * Reads the place of a cluster. `kubernetes:` is the cluster in which the program runs. The URL names the file of a token, because
- * every user of the host can read the arguments of a command.
+ * Reads the place of a cluster. `kubernetes:` is the cluster in which the program runs. The URL names the
+ * file of a token, because every user of the host can read the arguments of a command.
  *
  * @throws RangeError
  */

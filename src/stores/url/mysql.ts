@@ -42,7 +42,10 @@ async function open(pool: Pool, names: Names): Promise<Opened> {
   }
 }
 
-/** Reads the settings from the URL, because each client supports other schemes and parameters. @throws RangeError */
+/**
+ * Reads the settings from the URL, because each client supports other schemes and parameters. @throws
+ * RangeError
+ */
 function settingsOf(url: StoreUrl) {
   if (!url.rest.startsWith('//') || !URL.canParse(url.text)) {
     const rule = 'with %40 for an @, and the like'

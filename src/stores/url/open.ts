@@ -40,7 +40,10 @@ export interface OpenStoreOptions {
   table?: string
   /** As in `StoreOptions` of `graupel/stores`. @default what is true for the database as it usually runs */
   assumeDurable?: boolean
-  /** A folder or a file of the program whose clients come first, such as `import.meta.url`. @default the current folder */
+  /**
+   * A folder or a file of the program whose clients come first, such as `import.meta.url`. @default the
+   * current folder
+   */
   clientsOf?: string | URL
   /** Whether a missing table, and a missing file of a database, are made. @default true */
   create?: boolean
@@ -82,17 +85,20 @@ const callMs = 2000
 const closeMs = 1000
 
 /**
- * Opens the store that a URL names, for programs that are configured by a variable or a file, with the client that is installed:
- * `redis:` and `rediss:` with ioredis, redis or @valkey/valkey-glide; `postgres:` with pg or postgres; `mysql:` and `mariadb:` with mysql2
- * or mariadb; `zookeeper:` with node-zookeeper-client; `sqlite:` with libsql, better-sqlite3 or node:sqlite; `etcd:`, `consul:` and
- * `kubernetes:` with fetch alone. This call loads the client, from the current folder first. It only works in Node.
+ * Opens the store that a URL names, for programs that are configured by a variable or a file, with the client
+ * that is installed: `redis:` and `rediss:` with ioredis, redis or @valkey/valkey-glide; `postgres:` with pg
+ * or postgres; `mysql:` and `mariadb:` with mysql2 or mariadb; `zookeeper:` with node-zookeeper-client;
+ * `sqlite:` with libsql, better-sqlite3 or node:sqlite; `etcd:`, `consul:` and `kubernetes:` with fetch
+ * alone. This call loads the client, from the current folder first. It only works in Node.
  *
- * It connects once, within 5 s, and makes a missing table of a SQL database. Later the client connects again by itself.
+ * It connects once, within 5 s, and makes a missing table of a SQL database. Later the client connects again
+ * by itself.
  *
  * @param url - The store, such as `redis://:password@host:6379`; docs/leases.md shows the URLs of all stores.
  * @param options - None is required; {@link OpenStoreOptions} describes all.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_OPTION_UNKNOWN`; GraupelError `ERR_STORE_UNAVAILABLE` if no client is
- * installed, or the store does not answer. No message contains the credentials of the URL.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_OPTION_UNKNOWN`; GraupelError
+ * `ERR_STORE_UNAVAILABLE` if no client is installed, or the store does not answer. No message contains the
+ * credentials of the URL.
  * @example
  * const { store, close } = await openStore('sqlite:fleet.db')
  * const lease = await acquireLease({ store })
@@ -169,7 +175,10 @@ async function openClient(
 const unanswered =
   /ETIMEDOUT|EPIPE|ECONNRESET|timed? ?out|no answer|closed unexpectedly|terminated unexpectedly|RESP type|wrong version/i
 
-/** Returns what to do about a server of another kind, and about TLS that one side lacks; empty for another reason. */
+/**
+ * Returns what to do about a server of another kind, and about TLS that one side lacks; empty for another
+ * reason.
+ */
 function remedyFor({ scheme }: StoreUrl, reason: string): string {
   if (!unanswered.test(reason)) return ''
   const plain = scheme.replace(/^(redis|etcd|consul)s:$/, '$1:')

@@ -22,8 +22,8 @@ const pg: Client = {
 
 const postgresJs: Client = {
   name: 'postgres',
-  // It also stays silent after a reset: the connection sends nothing in its next dozen attempts if it was about to write (postgres.js
-  // 3.4.9, pull request 1209).
+  // It also stays silent after a reset: the connection sends nothing in its next dozen attempts if it was
+  // about to write (postgres.js 3.4.9, pull request 1209).
   staysSilent: true,
   async open(loaded, url, { names }) {
     const { postgresStore } = await import('../postgres.js')

@@ -12,8 +12,8 @@ import {
 } from './kind.js'
 import type { StoreUrl } from './url.js'
 
-// URLs do not show whether a server belongs to a cluster, so each client asks the server. The client of a single server would not
-// find the keys of other servers.
+// URLs do not show whether a server belongs to a cluster, so each client asks the server. The client of a
+// single server would not find the keys of other servers.
 
 const ioredis: Client = {
   name: 'ioredis',
@@ -121,8 +121,8 @@ async function inCluster(info: () => Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Refuses a database with a name, for which ioredis would ask as NaN, and the server's error would end the process. Refuses parameters,
- * because each client reads others: `?db=1` would be a database for one of them.
+ * Refuses a database with a name, for which ioredis would ask as NaN, and the server's error would end the
+ * process. Refuses parameters, because each client reads others: `?db=1` would be a database for one of them.
  *
  * @throws RangeError
  */

@@ -27,9 +27,10 @@ async function open(Database: Database, url: StoreUrl, { names, mayMake }: OpenO
   const path = pathOf(url)
   if (!mayMake && !existsSync(path)) throw new Error('there is no such file')
   const database = new Database(path)
-  // PRAGMA synchronous reads the file, which another process may have locked, so the timeout comes first. Writes have to survive a
-  // loss of power, whatever the client's default is. The journal mode stays: with WAL a write takes a seventh of the time, but a
-  // copy of the open file lacks the writes in the WAL file. Such a backup would make numbers repeat.
+  // PRAGMA synchronous reads the file, which another process may have locked, so the timeout comes first.
+  // Writes have to survive a loss of power, whatever the client's default is. The journal mode stays: with
+  // WAL a write takes a seventh of the time, but a copy of the open file lacks the writes in the WAL file.
+  // Such a backup would make numbers repeat.
   database.exec(`PRAGMA busy_timeout = ${connectMs}; PRAGMA synchronous = FULL`)
   return { store: sqliteStore(database, names), close: () => database.close() }
 }
@@ -37,7 +38,8 @@ async function open(Database: Database, url: StoreUrl, { names, mayMake }: OpenO
 /** @throws RangeError `ERR_OPTION_INVALID` */
 function pathOf({ rest }: StoreUrl): string {
   const path = rest.startsWith('///') ? rest.slice(2) : rest
-  // Without a path, and with :memory:, no other process sees the database. For libsql, a path with a scheme is a server.
+  // Without a path, and with :memory:, no other process sees the database. For libsql, a path with a scheme
+  // is a server.
   if (path === '' || path === ':memory:' || path.startsWith('//')) {
     throw rangeError(
       'ERR_OPTION_INVALID',

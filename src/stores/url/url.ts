@@ -10,7 +10,10 @@ export class StoreUrl {
   readonly rest: string
   /** The URL for messages, without credentials and parameters. */
   readonly shown: string
-  /** `user:password` as given. Credentials, place and query are empty if they are missing, or if no `//` follows the scheme. */
+  /**
+   * `user:password` as given. Credentials, place and query are empty if they are missing, or if no `//`
+   * follows the scheme.
+   */
   readonly credentials: string = ''
   /** The hosts and the path. */
   readonly place: string = ''
@@ -34,7 +37,8 @@ export class StoreUrl {
     }
     this.shown = text
     if (!this.rest.startsWith('//')) return
-    // A password may contain '@', '/' or '?', although it should be encoded: all text up to the last '@' counts as credentials.
+    // A password may contain '@', '/' or '?', although it should be encoded: all text up to the last '@'
+    // counts as credentials.
     const at = this.rest.lastIndexOf('@')
     this.credentials = this.rest.slice(2, Math.max(2, at))
     const [place, query = ''] = cut(this.rest.slice(at === -1 ? 2 : at + 1), '?')

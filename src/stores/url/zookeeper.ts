@@ -16,8 +16,9 @@ const nodeZooKeeperClient: Client = {
     const store = zookeeperStore(make, { ...names, ...(user !== undefined && { acl: ACL.CREATOR_ALL_ACL }) })
     const close = () => store.close()
     try {
-      // Tests the connection by a read, which the server refuses even if nothing is stored. A read with a signal waits for a
-      // connection for 1.5 s, and says why it got none. A busy server needs longer for its first session, so there are three.
+      // Tests the connection by a read, which the server refuses even if nothing is stored. A read with a
+      // signal waits for a connection for 1.5 s, and says why it got none. A busy server needs longer for its
+      // first session, so there are three.
       const read = () => store.read('any', new AbortController().signal)
       await read().catch(read).catch(read)
     } catch (error) {

@@ -1,5 +1,5 @@
-// test/api/types.test.ts compiles this file, and nothing runs it. TypeScript must refuse the line below each directive, and allow
-// all other lines.
+// test/api/types.test.ts compiles this file, and nothing runs it. TypeScript must refuse the line below each
+// directive, and allow all other lines.
 import {
   composeId,
   createGenerator,

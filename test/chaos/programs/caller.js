@@ -1,12 +1,13 @@
-// A caller: makes ids by every call that there is, and appends them at once to a file of its own. If the process is killed after it has
-// made an id and before it has written it, the proof only misses that id.
+// A caller: makes ids by every call that there is, and appends them at once to a file of its own. If the
+// process is killed after it has made an id and before it has written it, the proof only misses that id.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * The calls that ids and numbers of segments have in common.
  *
- * @typedef {Pick<import('graupel/segments').SegmentGenerator, 'next' | 'nextAsync' | 'fill' | 'fillAsync' | 'close'>} Ids
+ * @typedef {Pick<import('graupel/segments').SegmentGenerator, 'next' | 'nextAsync' | 'fill' | 'fillAsync' |
+ * 'close'>} Ids
  */
 
 /**
@@ -14,8 +15,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
  *
  * @param {object} order
  * @param {Ids} order.ids - Closed at the end.
- * @param {readonly string[]} order.expected - Codes that a call may end with while faults go on. Any other error ends the process,
- * which is a failure of the test.
+ * @param {readonly string[]} order.expected - Codes that a call may end with while faults go on. Any other
+ * error ends the process, which is a failure of the test.
  * @param {string} order.file
  * @param {number} order.seed
  * @param {number} order.pauseMs

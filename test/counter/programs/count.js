@@ -1,5 +1,5 @@
-// One counting process of a fleet. It prints 'ready', begins at the input 'go', logs each number, and prints the statistics of its counter
-// at its end. It ends when it has counted enough, or at the input 'stop'.
+// One counting process of a fleet. It prints 'ready', begins at the input 'go', logs each number, and prints
+// the statistics of its counter at its end. It ends when it has counted enough, or at the input 'stop'.
 import { openSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -40,7 +40,10 @@ export interface Shape {
   /** The largest error of the hosts' clocks. If it is `undefined`, the store has a clock. */
   readonly skewMs: number | undefined
   readonly hasTakes: boolean
-  /** The number of faults that no call causes, and the longest time between two of them. A period ends in their middle. */
+  /**
+   * The number of faults that no call causes, and the longest time between two of them. A period ends in
+   * their middle.
+   */
   readonly steps: number
   readonly stepMs: number
   /** The longest pause of a caller between two calls. */

@@ -26,7 +26,9 @@ export interface Outcome {
   readonly moments: readonly Moment[]
 }
 
-/** Some processes that count in one record, first with faults. A new year begins in the middle of the faults. */
+/**
+ * Some processes that count in one record, first with faults. A new year begins in the middle of the faults.
+ */
 export class World {
   readonly random: Random
   readonly shape: Shape

@@ -3,7 +3,8 @@ import { load } from '../../stores/kinds/kind.ts'
 import { statementsOf } from '../document.ts'
 import { id, idsWithTimes, nameOf, pair } from '../facts.ts'
 
-// Prints as JSON what a driver of SQLite does with ids. It is a program of its own, because node:sqlite needs another Node.
+// Prints as JSON what a driver of SQLite does with ids. It is a program of its own, because node:sqlite needs
+// another Node.
 //
 //   node --import tsx test/databases/programs/sqlite.ts better-sqlite3|libsql|node:sqlite
 

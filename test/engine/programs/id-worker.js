@@ -1,4 +1,5 @@
-// Makes ids in a worker thread and records each id in shared memory, so the main thread sees it even if this thread is ended at once.
+// Makes ids in a worker thread and records each id in shared memory, so the main thread sees it even if this
+// thread is ended at once.
 import { workerData } from 'node:worker_threads'
 import { createGenerator } from 'graupel'
 

@@ -1,5 +1,5 @@
-// Runs under libfaketime: steps the clock of this process by its order, and makes ids in between. The order and the results are JSON;
-// clock-step.long.test.ts judges the results.
+// Runs under libfaketime: steps the clock of this process by its order, and makes ids in between. The order
+// and the results are JSON; clock-step.long.test.ts judges the results.
 import { renameSync, writeFileSync } from 'node:fs'
 import { createGenerator } from 'graupel'
 

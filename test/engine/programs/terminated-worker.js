@@ -1,5 +1,5 @@
-// Makes generators, makes ids by each of their functions, and closes them, again and again, until the thread is ended. Records each id
-// in shared memory, where the main thread sees it.
+// Makes generators, makes ids by each of their functions, and closes them, again and again, until the thread
+// is ended. Records each id in shared memory, where the main thread sees it.
 import { workerData } from 'node:worker_threads'
 import { createGenerator, layouts } from 'graupel'
 

@@ -1,14 +1,16 @@
-// Starts workers and ends them at the times of its order, in the middle of any call. The order is JSON, and so is the
-// outcome, which terminations.ts judges.
+// Starts workers and ends them at the times of its order, in the middle of any call. The order is JSON, and
+// so is the outcome, which terminations.ts judges.
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 
 /**
- * @typedef {{ isLoading: boolean, afterMs: number }} End when to end a worker: so long after its start, or after its first id
+ * @typedef {{ isLoading: boolean, afterMs: number }} End when to end a worker: so long after its start, or
+ * after its first id
  * @typedef {{ namespace: string, states: string[], rounds: End[][], isFirst: boolean, exits: boolean }} Order
- *   `isFirst`: this thread imports the package before it starts workers. `exits`: by process.exit() in the last round.
+ *   `isFirst`: this thread imports the package before it starts workers. `exits`: by process.exit() in the
+ *   last round.
  */
 
 /** @type {Order} */

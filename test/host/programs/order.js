@@ -3,8 +3,8 @@ import { createGenerator, layouts } from 'graupel'
 
 /**
  * @typedef {import('graupel').GeneratorOptions} Options
- * @typedef {Omit<Options, 'clock' | 'layout'> & { layout?: keyof typeof layouts, epochMs?: number, clock?: 'wall' | 'steady', clockOffsetMs?: number }} Plan
- *   `clockOffsetMs`: the difference from the true time.
+ * @typedef {Omit<Options, 'clock' | 'layout'> & { layout?: keyof typeof layouts, epochMs?: number, clock?:
+ *   'wall' | 'steady', clockOffsetMs?: number }} Plan `clockOffsetMs`: the difference from the true time.
  */
 
 /** @param {Plan} plan */

@@ -1,5 +1,5 @@
-// Makes ids, in several threads if its order says so. Each thread appends each batch to its own file as soon as the batch is made, so
-// the ids are recorded even if this process is killed at once.
+// Makes ids, in several threads if its order says so. Each thread appends each batch to its own file as soon
+// as the batch is made, so the ids are recorded even if this process is killed at once.
 import cluster from 'node:cluster'
 import { openSync, writeSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
@@ -10,7 +10,8 @@ import { generatorOf, order } from './order.js'
 /**
  * @typedef {object} Order
  * @property {import('./order.js').Plan} plan
- * @property {string} file - The path of the threads' files, to which `.<pid>.<thread>` is added unless `exact`.
+ * @property {string} file - The path of the threads' files, to which `.<pid>.<thread>` is added unless
+ * `exact`.
  * @property {boolean} [exact]
  * @property {number} [threads]
  * @property {number} [forks] - Workers of node:cluster instead of this process.
@@ -63,7 +64,8 @@ function record({ plan, file, exact = false, count = Number.POSITIVE_INFINITY, b
 }
 
 /**
- * Tries again if another process holds the lock of a state file for longer than a second, because other programs keep the disk busy.
+ * Tries again if another process holds the lock of a state file for longer than a second, because other
+ * programs keep the disk busy.
  * @template T
  * @param {() => T} attempt
  */

@@ -1,5 +1,5 @@
-// Makes ids, and logs the highest id so far with a time that is not before the id was made. Opens and closes its generator from time to
-// time.
+// Makes ids, and logs the highest id so far with a time that is not before the id was made. Opens and closes
+// its generator from time to time.
 import { openSync, writeSync } from 'node:fs'
 import { generatorOf, order } from './order.js'
 

@@ -1,8 +1,8 @@
 import { defineLayout } from 'graupel'
 
 /**
- * Few nodes, so that they are used again and again; few sequence numbers, so that ids fill the ticks of a node: two that hold it at
- * once make equal ids within milliseconds.
+ * Few nodes, so that they are used again and again; few sequence numbers, so that ids fill the ticks of a
+ * node: two that hold it at once make equal ids within milliseconds.
  */
 export const layout = defineLayout({
   name: 'chaos',

@@ -1,5 +1,6 @@
-// One process of the chaos test: has a lease, makes ids in its main thread and, by the handle, in worker threads, and logs the
-// events of the lease. After SIGTERM it gives the lease back and ends. If a lease ends, it acquires another.
+// One process of the chaos test: has a lease, makes ids in its main thread and, by the handle, in worker
+// threads, and logs the events of the lease. After SIGTERM it gives the lease back and ends. If a lease ends,
+// it acquires another.
 import { subscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { openSync, writeSync } from 'node:fs'
@@ -123,7 +124,8 @@ async function work(order) {
 }
 
 /**
- * @param {{ lease: any, policy: Policy, file: string, seed: number, pauseMs: number, isOver: () => boolean }} order
+ * @param {{ lease: any, policy: Policy, file: string, seed: number, pauseMs: number, isOver: () => boolean }}
+ * order
  * @returns {Promise<object>}
  */
 async function makeIdsOf({ lease, policy, ...order }) {

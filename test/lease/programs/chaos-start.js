@@ -1,5 +1,5 @@
-// Opens a store that it is told of, and says so; acquires a lease when it is told to, and says which node it has, and how many
-// writes that took. Gives it back when it is told of another store.
+// Opens a store that it is told of, and says so; acquires a lease when it is told to, and says which node it
+// has, and how many writes that took. Gives it back when it is told of another store.
 import { acquireLease } from 'graupel/lease'
 import { openStore } from '../../stores/programs/open-store.js'
 

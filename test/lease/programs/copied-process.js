@@ -1,4 +1,5 @@
-// Holds a lease, and makes ids while a file exists. criu copies the process meanwhile, so it keeps no connection and no id in memory.
+// Holds a lease, and makes ids while a file exists. criu copies the process meanwhile, so it keeps no
+// connection and no id in memory.
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'

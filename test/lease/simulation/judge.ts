@@ -14,7 +14,10 @@ export interface Rectangle {
   readonly node: number
   readonly floor: number
   ceiling: number
-  /** If the process was copied, and nothing tells it: ids below the ceiling of that moment may be issued twice. */
+  /**
+   * If the process was copied, and nothing tells it: ids below the ceiling of that moment may be issued
+   * twice.
+   */
   copied?: { readonly below: number }
 }
 
@@ -183,7 +186,10 @@ export class Judge {
   }
 }
 
-/** The tick below which it is known that ids are issued twice, because one of the processes was copied, and nothing told it. */
+/**
+ * The tick below which it is known that ids are issued twice, because one of the processes was copied, and
+ * nothing told it.
+ */
 function knownBelow(one: Rectangle, other: Rectangle): number {
   return Math.max(one.copied?.below ?? 0, other.copied?.below ?? 0)
 }

@@ -3,7 +3,9 @@ import type { Faults, Setting } from './shape.ts'
 
 /** A defect, and the worlds that show it best. */
 export interface Shown extends Mutation, Setting {
-  /** The rule of docs/leases.md that it removes, in the same way as model/lease.pml does without this rule. */
+  /**
+   * The rule of docs/leases.md that it removes, in the same way as model/lease.pml does without this rule.
+   */
   readonly rule?: string
 }
 

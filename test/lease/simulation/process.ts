@@ -7,7 +7,10 @@ import type { World } from './world.ts'
 /** Milliseconds for which attempts at one write go on. */
 const writeMs = 5000
 
-/** One life of a process: from its start to its crash. It acquires a node, issues ids, renews, moves and gives back. */
+/**
+ * One life of a process: from its start to its crash. It acquires a node, issues ids, renews, moves and gives
+ * back.
+ */
 export class Process extends Machine {
   #skewMs = 0
   readonly #world: World
@@ -83,7 +86,10 @@ export class Process extends Machine {
     this.#world.note(this.number, undefined, () => `its clock is now ${ahead(this.#skewMs)}`)
   }
 
-  /** Issues some ids at the time of its clock, above the last id: it runs ahead of a clock that has stepped back. */
+  /**
+   * Issues some ids at the time of its clock, above the last id: it runs ahead of a clock that has stepped
+   * back.
+   */
   issue(): void {
     const own = this.#own
     if (own === undefined || this.isStopped || this.#knowsOfCopy) return
@@ -142,7 +148,10 @@ export class Process extends Machine {
     return own
   }
 
-  /** Works until the node is lost or given back; `settled` if the process used the node after the faults had ended. */
+  /**
+   * Works until the node is lost or given back; `settled` if the process used the node after the faults had
+   * ended.
+   */
   async #hold(own: Rectangle): Promise<'lost' | 'released' | 'settled'> {
     const { random, judge, server, shape } = this.#world
     const { node } = own
@@ -176,7 +185,8 @@ export class Process extends Machine {
   }
 
   async #release(holding: Holding, own: Rectangle): Promise<void> {
-    // The engine stops first. If the last used tick is of another node, or there is none, only the clock is known.
+    // The engine stops first. If the last used tick is of another node, or there is none, only the clock is
+    // known.
     this.#own = undefined
     const next = this.#nextTick ?? this.#world.group.tickAt(this.#wallMs())
     this.#world.judge.ended(own, Math.max(own.floor, next))

@@ -24,7 +24,10 @@ const epochMs = 1_000_000_000_000
 const callTimeoutMs = 3_600_000
 const writeMs = 5000
 
-/** A server, and processes that run the shipped protocol. Each call of the store waits until the trail says what comes of it. */
+/**
+ * A server, and processes that run the shipped protocol. Each call of the store waits until the trail says
+ * what comes of it.
+ */
 class Replay {
   violation: Violation | undefined
   readonly judge = new Judge((violation) => {
@@ -234,7 +237,9 @@ class Actor {
   }
 }
 
-/** Lets the shipped protocol take the steps of a trail of Spin, up to the first step that it does not take. */
+/**
+ * Lets the shipped protocol take the steps of a trail of Spin, up to the first step that it does not take.
+ */
 export async function replayTrail(steps: readonly string[], bounds: Bounds): Promise<Outcome> {
   const replay = new Replay(bounds)
   for (const [index, step] of steps.entries()) {

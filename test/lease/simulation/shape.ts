@@ -13,7 +13,9 @@ export interface Faults extends CallFaults {
   readonly clockStep: number
   /** The synchronous replica of a durable server goes, returns, or takes over. */
   readonly replica: number
-  /** A cluster moves the records of a server that may forget to another server, one folder after the other. */
+  /**
+   * A cluster moves the records of a server that may forget to another server, one folder after the other.
+   */
   readonly migrate: number
   /** A server that may forget evicts a folder. */
   readonly evict: number

@@ -9,12 +9,14 @@ import { Judge, type Violation } from './judge.ts'
 import { Process } from './process.ts'
 import { type Setting, type Shape, shapeFrom } from './shape.ts'
 
-/** The true time at which the world begins, and the epoch of its ids. The world begins at tick 100 or later. */
+/**
+ * The true time at which the world begins, and the epoch of its ids. The world begins at tick 100 or later.
+ */
 const startMs = 1_000_000_000_000
 const epochMs = startMs - 100_000
 /**
- * Each process has a node within this time after the faults have ended. It may wait for a proof that no longer holds, for another proof,
- * each for ten seconds and a skew, and then for other leases to expire.
+ * Each process has a node within this time after the faults have ended. It may wait for a proof that no
+ * longer holds, for another proof, each for ten seconds and a skew, and then for other leases to expire.
  */
 const settledAfterMs = 60_000
 const maxCopies = 2
@@ -44,7 +46,10 @@ export interface Outcome {
   readonly moments: readonly Moment[]
 }
 
-/** Runs some processes and one server for a while with faults, and then without until each process has had a node. */
+/**
+ * Runs some processes and one server for a while with faults, and then without until each process has had a
+ * node.
+ */
 export class World {
   readonly random: Random
   readonly shape: Shape

@@ -1,4 +1,5 @@
-// Proves what the types of Prisma refuse and allow, as docs/orms.md says. Compiled in the folder of examples/orms/prisma.
+// Proves what the types of Prisma refuse and allow, as docs/orms.md says. Compiled in the folder of
+// examples/orms/prisma.
 import type { PrismaClient } from './generated/client.js'
 
 const where = { email: 'ann@example.com' }

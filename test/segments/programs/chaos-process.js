@@ -1,6 +1,6 @@
-// One process of the chaos test: makes numbers of segments in its main thread and, by the handle, in worker threads, and logs the
-// events of the segments. After some seconds it ends its generator and creates another generator, which knows nothing of the earlier
-// numbers. SIGTERM ends the generator and the process.
+// One process of the chaos test: makes numbers of segments in its main thread and, by the handle, in worker
+// threads, and logs the events of the segments. After some seconds it ends its generator and creates another
+// generator, which knows nothing of the earlier numbers. SIGTERM ends the generator and the process.
 import { subscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { openSync, writeSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Makes numbers in a worker thread: with the handle of a generator in another thread, or with a generator of its own.
+// Makes numbers in a worker thread: with the handle of a generator in another thread, or with a generator of
+// its own.
 import { parentPort, workerData } from 'node:worker_threads'
 import { createSegmentGenerator } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'

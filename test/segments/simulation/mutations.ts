@@ -14,7 +14,8 @@ const durable = { durable: true }
 const forgetful = { durable: false }
 const oldVersion = 'if (found?.version !== expected) return { landed: false, found }'
 
-// No defect leaves out the read of the incarnation before the record, because a record of an older life shows its age.
+// No defect leaves out the read of the incarnation before the record, because a record of an older life shows
+// its age.
 export const mutations: Shown[] = [
   {
     defect: 'the incarnation is not read again after the write',

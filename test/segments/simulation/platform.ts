@@ -1,6 +1,7 @@
 import type { Machine } from '../../simulation/machine.ts'
 
-// `#platform` in the worlds. The code takes timers from it when a generator is made, and gets the timers of the generator's process.
+// `#platform` in the worlds. The code takes timers from it when a generator is made, and gets the timers of
+// the generator's process.
 
 let current: Machine | undefined
 

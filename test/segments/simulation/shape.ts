@@ -34,8 +34,8 @@ type Numbering = Required<
 > & { readonly failoverGap: number }
 
 /**
- * The writes that a server may forget: only writes that the gap covers; or also the gap of an earlier failover; or all writes; or, if
- * an older copy is restored, writes that no remaining process knows.
+ * The writes that a server may forget: only writes that the gap covers; or also the gap of an earlier
+ * failover; or all writes; or, if an older copy is restored, writes that no remaining process knows.
  */
 type Forgets = 'covered' | 'gaps' | 'all' | 'copies'
 

@@ -10,7 +10,9 @@ import { Judge } from './judge.ts'
 import { Process } from './process.ts'
 import { type Setting, type Shape, shapeFrom } from './shape.ts'
 
-/** The time after the end of the faults within which each thread must have numbers of newly fetched segments. */
+/**
+ * The time after the end of the faults within which each thread must have numbers of newly fetched segments.
+ */
 const settledAfterMs = 60_000
 const key = keyOf('orders')
 const natural = ['failover', 'restore', 'cut', 'pause', 'crash'] as const
@@ -24,7 +26,10 @@ export interface Outcome {
   readonly moments: readonly Moment[]
 }
 
-/** Some processes and one server: first with faults, then without faults until each thread has had new numbers. */
+/**
+ * Some processes and one server: first with faults, then without faults until each thread has had new
+ * numbers.
+ */
 export class World {
   readonly random: Random
   readonly shape: Shape
@@ -89,13 +94,19 @@ export class World {
     await this.time.until(this.#end)
   }
 
-  /** Whether the gap covers a state. It does not cover a lost record, because a new process then begins at `start`. */
+  /**
+   * Whether the gap covers a state. It does not cover a lost record, because a new process then begins at
+   * `start`.
+   */
   #isCovered(older: Entries): boolean {
     const next = nextOf(older)
     return next === undefined ? this.judge.highest === 0n : this.judge.highest <= next + this.#gap
   }
 
-  /** Restores an older copy. Each process must have fetched after the copy was made, because nothing else shows the restoration. */
+  /**
+   * Restores an older copy. Each process must have fetched after the copy was made, because nothing else
+   * shows the restoration.
+   */
   #restore(): void {
     const older = this.server.earlier()
     const next = nextOf(older) ?? 0n

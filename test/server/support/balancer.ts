@@ -16,9 +16,10 @@ interface Behind {
 /**
  * Forwards each request to the next instance that was ready at its last health check, on kept connections.
  *
- * It never sends a request a second time. nginx does by default (`proxy_next_upstream error timeout`): a GET whose connection breaks
- * before the answer goes to the next server, even if the connection was kept. HAProxy does so only if no connection could be made
- * (`retry-on conn-failure`). Without retries, a client sees each fault of an instance.
+ * It never sends a request a second time. nginx does by default (`proxy_next_upstream error timeout`): a GET
+ * whose connection breaks before the answer goes to the next server, even if the connection was kept. HAProxy
+ * does so only if no connection could be made (`retry-on conn-failure`). Without retries, a client sees each
+ * fault of an instance.
  */
 export class Balancer {
   readonly url: string

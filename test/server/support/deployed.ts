@@ -41,7 +41,9 @@ export function isWorkload({ content }: Resource): boolean {
   return content.kind === 'Deployment' || content.kind === 'StatefulSet'
 }
 
-/** Writes the configuration file of a pod's ConfigMap to this machine, and returns the flags with its path. */
+/**
+ * Writes the configuration file of a pod's ConfigMap to this machine, and returns the flags with its path.
+ */
 export function configured(args: readonly string[], all: readonly Resource[]): string[] {
   return args.map((arg) => {
     const [, path] = /^--config=(.+)$/.exec(arg) ?? []

@@ -94,7 +94,10 @@ const headers = [
   ],
 ]
 
-/** Headers for the last request of a connection only, because Node reads nothing that arrives behind such a request. */
+/**
+ * Headers for the last request of a connection only, because Node reads nothing that arrives behind such a
+ * request.
+ */
 const upgrades = [
   'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
   'Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__',

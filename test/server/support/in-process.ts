@@ -115,7 +115,10 @@ export function openedMemory(store: Store = memoryStore()): OpenedStore {
   }
 }
 
-/** Resolves to the value of a series in `/metrics`, such as `graupel_ids_total{kind="id",name="twitter"}`, or to `undefined`. */
+/**
+ * Resolves to the value of a series in `/metrics`, such as `graupel_ids_total{kind="id",name="twitter"}`, or
+ * to `undefined`.
+ */
 export async function seriesOf(app: App, series: string): Promise<number | undefined> {
   const { body } = await app.inject('/metrics')
   const line = body.split('\n').find((one) => one.startsWith(`${series} `))

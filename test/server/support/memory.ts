@@ -46,7 +46,9 @@ export function seriesIn(metrics: string, name: string): number {
   return Number(value)
 }
 
-/** Expects the second half of the measurements to be no higher than the first half, apart from a tolerance. */
+/**
+ * Expects the second half of the measurements to be no higher than the first half, apart from a tolerance.
+ */
 export function expectFlat(measured: readonly Memory[], heapMB: number, rssMB: number): void {
   const table = measured.map((one) => `${one.heapMB.toFixed(1)}/${one.rssMB.toFixed(0)}`).join(' ')
   console.info(`heap/rss in MB: ${table}`)

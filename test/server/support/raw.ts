@@ -34,7 +34,10 @@ export function exchange(port: number, bytes: Buffer, quietMs: number): Promise<
 
 let connections = 0
 
-/** Opens a connection whose errors are ignored. It uses several local addresses, because each has a limited number of ports. */
+/**
+ * Opens a connection whose errors are ignored. It uses several local addresses, because each has a limited
+ * number of ports.
+ */
 export function connectTo(port: number): Socket {
   connections++
   const localAddress = `127.0.0.${1 + (connections % 8)}`

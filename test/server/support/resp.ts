@@ -1,10 +1,16 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A reply of Redis's protocol. A map of version 3 is a list of names and values in turn, and an error is an Error. */
+/**
+ * A reply of Redis's protocol. A map of version 3 is a list of names and values in turn, and an error is an
+ * Error.
+ */
 export type Reply = string | number | null | Error | Reply[]
 
-/** Reads one reply. Returns the reply and the index behind it, or `undefined` if not all of it is there. @throws if it is no reply */
+/**
+ * Reads one reply. Returns the reply and the index behind it, or `undefined` if not all of it is
+ * there. @throws if it is no reply
+ */
 function replyAt(text: string, at: number): readonly [Reply, number] | undefined {
   const end = text.indexOf('\r\n', at)
   if (end < 0) return undefined

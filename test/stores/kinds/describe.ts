@@ -5,8 +5,8 @@ import { serverKinds } from './index.ts'
 import type { ServerKind } from './kind.ts'
 
 /**
- * A block of tests for each kind of server, with a server of that kind. The kinds are tested side by side, because most of the time
- * is spent waiting; the tests of one kind run one after the other.
+ * A block of tests for each kind of server, with a server of that kind. The kinds are tested side by side,
+ * because most of the time is spent waiting; the tests of one kind run one after the other.
  *
  * @param kind - The name of the kind in `serverKinds`.
  */

@@ -7,7 +7,10 @@ import { postgres } from './postgres.ts'
 import { redis } from './redis.ts'
 import { zookeeperKind as zookeeper } from './zookeeper.ts'
 
-/** The kinds of databases that have a server, each by the name of its entry: `redis` for `graupel/stores/redis`. */
+/**
+ * The kinds of databases that have a server, each by the name of its entry: `redis` for
+ * `graupel/stores/redis`.
+ */
 export const serverKinds: Readonly<Record<string, ServerKind>> = {
   redis,
   postgres,

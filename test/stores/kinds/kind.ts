@@ -41,20 +41,27 @@ const headers = headersOfThisNode()
 
 /** Loads a client's module. Installs it first if it is missing. */
 export function load(name: string, folder = 'clients') {
-  // Modules that have to be compiled need not be fast. Without `nodedir`, node-gyp would download the headers of Node.
+  // Modules that have to be compiled need not be fast. Without `nodedir`, node-gyp would download the headers
+  // of Node.
   const variables = { CFLAGS: '-O0', CXXFLAGS: '-O0', ...(headers !== undefined && { npm_config_nodedir: headers }) }
   const flags = folder === 'clients' ? ['--ignore-scripts'] : []
   installOnce(`test/stores/${folder}`, flags, variables)
   return createRequire(join(repository, 'test/stores', folder, 'package.json'))(name)
 }
 
-/** Listens to a client's errors. An error of the connection without a listener is uncaught, and node-redis would not reconnect. */
+/**
+ * Listens to a client's errors. An error of the connection without a listener is uncaught, and node-redis
+ * would not reconnect.
+ */
 export function quiet<T extends { on(event: string, listener: () => void): unknown }>(client: T): T {
   client.on('error', () => {})
   return client
 }
 
-/** Names a program that cannot be run, for {@link ServerKind.missing}. @param debian - The package that has the program. */
+/**
+ * Names a program that cannot be run, for {@link ServerKind.missing}. @param debian - The package that has
+ * the program.
+ */
 export function missingProgram(program: string, flag: string, debian: string): string | undefined {
   return spawnSync(program, [flag], { stdio: 'ignore' }).error && `${program} (Debian package ${debian})`
 }

@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
 import { fault, faultOfUpdate, faultsOf, invalid } from './kubernetes-rules.ts'
 
-// A fake API server for Leases, as far as stores use them, with the traps of the real server: a PUT of an equal value keeps the
-// resourceVersion; a PUT to a deleted Lease creates it again unless the PUT has the old uid; a page continues from a state that the
-// server may forget; every error is a Status object.
+// A fake API server for Leases, as far as stores use them, with the traps of the real server: a PUT of an
+// equal value keeps the resourceVersion; a PUT to a deleted Lease creates it again unless the PUT has the old
+// uid; a page continues from a state that the server may forget; every error is a Status object.
 
 export interface ApiOptions {
   /** The folder in which objects are kept, so that another server can continue with them. */

@@ -38,8 +38,8 @@ function isQualified(key: string): boolean {
 }
 
 /**
- * Returns the reason why a PUT may not replace a Lease, or `undefined`. If there is no Lease, the PUT creates it
- * (`AllowCreateOnUpdate`), and its resourceVersion does not matter.
+ * Returns the reason why a PUT may not replace a Lease, or `undefined`. If there is no Lease, the PUT creates
+ * it (`AllowCreateOnUpdate`), and its resourceVersion does not matter.
  */
 export function faultOfUpdate(
   found: StoredLease | undefined,

@@ -11,14 +11,18 @@ import { type Server, start } from '../servers.ts'
 import { startEtcd } from './etcd.ts'
 import { host } from './kind.ts'
 
-// A real API server with RBAC, on an etcd of its own. Debian has no package of it; `.ci/kube-apiserver` builds the program.
+// A real API server with RBAC, on an etcd of its own. Debian has no package of it; `.ci/kube-apiserver`
+// builds the program.
 
 /** The program of the real API server. Without it, tests use the fake server of kubernetes-api.ts. */
 export const apiServer = process.env['GRAUPEL_TEST_KUBERNETES']
 
 export interface KubernetesServer extends Server {
   readonly url: string
-  /** Files with the certificate of the API, and with the token of the ServiceAccount that examples/kubernetes-rbac.yaml makes. */
+  /**
+   * Files with the certificate of the API, and with the token of the ServiceAccount that
+   * examples/kubernetes-rbac.yaml makes.
+   */
   readonly files: { readonly ca: string; readonly token: string }
   /** Sends a request as an administrator. @param path - Without it, the Leases of the namespace `default`. */
   // biome-ignore lint/suspicious/noExplicitAny: the objects of Kubernetes
@@ -38,7 +42,10 @@ export function missingApiServer(): string | undefined {
   return isThere ? undefined : 'kube-apiserver (GRAUPEL_TEST_KUBERNETES=$(.ci/kube-apiserver))'
 }
 
-/** Starts an API server to which a token of the ServiceAccount of examples/kubernetes-rbac.yaml gives the rights of its Role. */
+/**
+ * Starts an API server to which a token of the ServiceAccount of examples/kubernetes-rbac.yaml gives the
+ * rights of its Role.
+ */
 export async function startKubernetes(): Promise<KubernetesServer> {
   const folder = mkdtempSync(join(tmpdir(), 'graupel-kubernetes-'))
   const file = (name: string) => join(folder, name)

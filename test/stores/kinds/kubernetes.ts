@@ -8,7 +8,10 @@ import { type Server, start } from '../servers.ts'
 import { host, type Open, type ServerKind } from './kind.ts'
 import { apiServer, startKubernetes } from './kubernetes-server.ts'
 
-/** @param token - Without it every request is allowed. @param prepare - May put key.pem and cert.pem into the server's folder. */
+/**
+ * @param token - Without it every request is allowed. @param prepare - May put key.pem and cert.pem into the
+ * server's folder.
+ */
 export function startApi(token?: string, prepare: (folder: string) => void = () => {}): Promise<Server> {
   const program = join(repository, 'test/stores/programs/kubernetes-api.ts')
   return start({
@@ -21,7 +24,8 @@ export function startApi(token?: string, prepare: (folder: string) => void = () 
   })
 }
 
-// The tests can use a real API server, or a real cluster, in place of the fake server: see docs/stores/kubernetes.md.
+// The tests can use a real API server, or a real cluster, in place of the fake server: see
+// docs/stores/kubernetes.md.
 const { GRAUPEL_KUBERNETES_URL: url } = process.env
 const namespace = process.env['GRAUPEL_KUBERNETES_NAMESPACE'] ?? 'default'
 // Each run has one prefix. It is in the environment, so child processes use the same prefix.

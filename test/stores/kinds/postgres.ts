@@ -13,8 +13,8 @@ export function startPostgres(...more: string[]): Promise<Server> {
 /**
  * Starts a standby that copies a primary and follows it asynchronously.
  *
- * @param linkPort - The port by which the standby follows. Its folder is filled by the primary's own port, because this thread, which
- *   may run the proxy, waits meanwhile.
+ * @param linkPort - The port by which the standby follows. Its folder is filled by the primary's own port,
+ *   because this thread, which may run the proxy, waits meanwhile.
  */
 export function startStandby(primaryPort: number, linkPort: number): Promise<Server> {
   const from = ['-h', host, '-p', `${primaryPort}`, '-U', 'postgres']

@@ -7,7 +7,10 @@ import { host, load, missingProgram, type Open, type ServerKind } from './kind.t
 
 const jar = '/usr/share/java/zookeeper.jar'
 
-/** @param more - Lines of the configuration. @param id - The server's number among the `server.N=` lines of an ensemble. */
+/**
+ * @param more - Lines of the configuration. @param id - The server's number among the `server.N=` lines of an
+ * ensemble.
+ */
 export function startZooKeeper(more: readonly string[] = [], id?: number): Promise<Server> {
   return start({
     program: 'java',

@@ -1,4 +1,5 @@
-// Adds to the number under one key by compare-and-swap, beside other processes with this program. Starts on a message.
+// Adds to the number under one key by compare-and-swap, beside other processes with this program. Starts on a
+// message.
 import { once } from 'node:events'
 import { eventually } from '../../support/until.ts'
 import { serverKinds } from '../kinds/index.ts'

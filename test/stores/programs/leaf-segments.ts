@@ -1,6 +1,6 @@
-// Takes segments of one biz_tag from the table of Leaf until its input ends, beside other processes with this program. Writes each
-// segment as `first count`. Acts as Leaf itself by mysql2, or uses a client of graupel, or a generator that takes one number at a
-// time. Starts on a message.
+// Takes segments of one biz_tag from the table of Leaf until its input ends, beside other processes with this
+// program. Writes each segment as `first count`. Acts as Leaf itself by mysql2, or uses a client of graupel,
+// or a generator that takes one number at a time. Starts on a message.
 import { once } from 'node:events'
 import { createSegmentGenerator } from '../../../src/segments/index.js'
 import { leafAllocStore } from '../../../src/stores/leaf-alloc.js'
@@ -9,7 +9,10 @@ import { database, mysqlPools } from '../kinds/mysql.ts'
 
 const [who = '', port = '', tag = ''] = process.argv.slice(2)
 
-/** Takes a segment like Leaf's IDAllocDaoImpl. MyBatis turns autocommit off for the transaction and on again; Leaf does the rest. */
+/**
+ * Takes a segment like Leaf's IDAllocDaoImpl. MyBatis turns autocommit off for the transaction and on again;
+ * Leaf does the rest.
+ */
 async function asLeaf(): Promise<(ownStep: number | undefined) => Promise<[bigint, number]>> {
   const options = { host, port: Number(port), user: 'root', database, supportBigNumbers: true, bigNumberStrings: true }
   const connection = await load('mysql2/promise').createConnection(options)

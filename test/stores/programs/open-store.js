@@ -14,7 +14,8 @@ const load = createRequire(new URL('../clients/', import.meta.url))
 const host = '127.0.0.1'
 
 /**
- * @typedef {'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'mysql2' | 'mysql2 callbacks' | 'mariadb' | 'node-zookeeper-client'} Client
+ * @typedef {'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'mysql2' | 'mysql2 callbacks' |
+ * 'mariadb' | 'node-zookeeper-client'} Client
  * @typedef {{ client: Client, port: number, durable?: boolean }
  *   | { client: 'etcd' | 'consul' | 'kubernetes', port: number, durable?: true }
  *   | { client: 'postgres.js by openStore', port: number, clientsOf: string }
@@ -67,7 +68,8 @@ export async function openStore(plan) {
       return postgresStore(client, options)
     }
     case 'postgres.js': {
-      // Without this option, an error while types are fetched ends the process, and cannot be caught (postgres.js, issues 1192 and 1223).
+      // Without this option, an error while types are fetched ends the process, and cannot be caught
+      // (postgres.js, issues 1192 and 1223).
       const own = { fetch_types: false, onnotice: () => {} }
       const client = load('postgres')({ port, host, user: 'postgres', max: 4, ...own })
       return postgresStore(client, options)

@@ -11,7 +11,8 @@ import { makeCertificate } from '../kinds/kubernetes-server.ts'
 import { redis } from '../kinds/redis.ts'
 import type { Server } from '../servers.ts'
 
-// A URL that leads to another server, or to one with or without TLS, is refused with a remedy that a URL can have.
+// A URL that leads to another server, or to one with or without TLS, is refused with a remedy that a URL can
+// have.
 
 const redisClients = ['ioredis', 'redis', '@valkey/valkey-glide'].map(
   (client) => [client, projectWith(client)] as const,
@@ -62,7 +63,8 @@ describeWith([etcd.missing], 'etcds:', () => {
   it('says that the port has no TLS', async () => {
     const server = await etcd.start()
     onTestFinished(() => server.stop())
-    // In one of twenty cases etcd resets the connection before its answer, which shows that it has no TLS, is read.
+    // In one of twenty cases etcd resets the connection before its answer, which shows that it has no TLS, is
+    // read.
     expect(await refusal(`etcds://${host}:${server.port}`)).toMatch(
       new RegExp(
         `^etcd at https://${host}:${server.port} does not answer with TLS; write etcd:// if it has no TLS$` +

@@ -11,8 +11,9 @@ import { host, load } from '../kinds/kind.ts'
 import { startPostgres } from '../kinds/postgres.ts'
 import type { Server } from '../servers.ts'
 
-// Two defects of postgres.js 3.4.9. It asks a new connection for types, and an error meanwhile is uncaught. A connection that is reset
-// while it is about to write sends nothing in its next dozen of attempts (pull request 1209 of porsager/postgres).
+// Two defects of postgres.js 3.4.9. It asks a new connection for types, and an error meanwhile is uncaught. A
+// connection that is reset while it is about to write sends nothing in its next dozen of attempts (pull
+// request 1209 of porsager/postgres).
 
 describeWith(['postgres'], 'a network that resets connections', () => {
   let server: Server
@@ -109,7 +110,8 @@ describeWith(['postgres'], 'a network that resets connections', () => {
     await calls.write('folder/2', 'one', undefined, performance.now() + 10_000)
     for (let round = 0; round < 3; round++) {
       await breakDown(() => calls.read('folder/2'))
-      // A client of its own would need half a minute: a dozen of attempts, each with a limit of three seconds.
+      // A client of its own would need half a minute: a dozen of attempts, each with a limit of three
+      // seconds.
       await until(async () => (await calls.read('folder/2').catch(() => undefined))?.value === 'one', 15_000)
     }
     await close()

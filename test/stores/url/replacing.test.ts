@@ -3,7 +3,8 @@ import { memoryStore } from '../../../src/stores/memory.js'
 import { type Opened, replacing } from '../../../src/stores/url/kind.js'
 import { callsOf } from '../real-time.ts'
 
-// Clients that wait for ever on a silent connection. A call is given up after a little more than the second that makes them silent.
+// Clients that wait for ever on a silent connection. A call is given up after a little more than the second
+// that makes them silent.
 
 const limitMs = 1100
 

@@ -2,7 +2,8 @@ import { createGenerator } from 'graupel'
 import { testGenerator } from 'graupel/testing'
 import { afterEach, expect, test, vi } from 'vitest'
 
-// Checks the statements of docs/testing.md about fake timers and clocks in each runner. It runs in a project beside the document's files.
+// Checks the statements of docs/testing.md about fake timers and clocks in each runner. It runs in a project
+// beside the document's files.
 
 const { now: realNow } = Date
 const fakeMs = Date.UTC(2030, 0, 1)

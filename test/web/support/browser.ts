@@ -71,8 +71,8 @@ export class Site {
   }
 
   /**
-   * The page at a hash. Any request but for its own files, any message of the console, which is where violations of the
-   * policy are told, and any error fails the test that calls `expectNoFaults`.
+   * The page at a hash. Any request but for its own files, any message of the console, which is where
+   * violations of the policy are told, and any error fails the test that calls `expectNoFaults`.
    */
   async visit(hash: string, options: BrowserContextOptions & { readonly base?: string } = {}): Promise<Visit> {
     const { base = this.url, ...context } = options

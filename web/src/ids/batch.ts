@@ -7,7 +7,10 @@ import { nodeOf } from './issued.ts'
 /** How ids that were made are written: in an encoding, or as UUIDs of version 7. */
 export type WrittenAs = Encoding | 'uuid'
 
-/** @throws TypeError `ERR_ENCODING_UNKNOWN`; RangeError `ERR_LAYOUT_INVALID` if UUIDs have no room for ids of the layout */
+/**
+ * @throws TypeError `ERR_ENCODING_UNKNOWN`; RangeError `ERR_LAYOUT_INVALID` if UUIDs have no room for ids of
+ * the layout
+ */
 export function checkWrittenAs(form: WrittenAs, layout: Layout | undefined): void {
   if (form !== 'uuid') encodeId(0n, form)
   else if (layout !== undefined) uuidWriter(layout, 7)
@@ -30,7 +33,9 @@ export class Batch {
   layout: Layout | undefined
   /** The library's message if no ids can be made. */
   failure: string | undefined
-  /** The UUIDs of the ids that were written so far. Each id has one UUID, although its random bits are drawn. */
+  /**
+   * The UUIDs of the ids that were written so far. Each id has one UUID, although its random bits are drawn.
+   */
   #uuids: string[] = []
   #writeUuid: ((id: bigint) => string) | undefined
   #abort = new AbortController()
@@ -74,7 +79,8 @@ export class Batch {
   /**
    * Returns the text of an id of this batch.
    *
-   * @throws RangeError `ERR_LAYOUT_INVALID`, `ERR_ID_INVALID` if a UUID has no room for ids of the layout, or for the time
+   * @throws RangeError `ERR_LAYOUT_INVALID`, `ERR_ID_INVALID` if a UUID has no room for ids of the layout, or
+   * for the time
    */
   textOf(at: number, form: WrittenAs): string {
     const id = this.ids?.[at] as bigint

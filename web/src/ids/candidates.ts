@@ -28,7 +28,10 @@ export function sampleOf(ids: BigUint64Array, most = 200): bigint[] {
   return Array.from({ length: most }, (_, i) => ids[Math.floor((i * (ids.length - 1)) / (most - 1))] as bigint)
 }
 
-/** Reads ids, or a UUID, by each layout. Layouts with the most plausible ids come first, then layouts with the most plausible times. */
+/**
+ * Reads ids, or a UUID, by each layout. Layouts with the most plausible ids come first, then layouts with the
+ * most plausible times.
+ */
 export function candidatesOf(ids: readonly Given[], layouts: readonly Layout[], nowMs: number): Candidate[] {
   const score = ({ count, plausibility, isTypical }: Candidate) =>
     plausibility === undefined
@@ -40,7 +43,10 @@ export function candidatesOf(ids: readonly Given[], layouts: readonly Layout[], 
     .sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)))
 }
 
-/** Returns the likeliest layout, or `undefined` if no layout makes sense. @param candidates - The likeliest first. */
+/**
+ * Returns the likeliest layout, or `undefined` if no layout makes sense. @param candidates - The likeliest
+ * first.
+ */
 export function likeliestOf([first]: readonly Candidate[]): Layout | undefined {
   return first === undefined || first.count === 0 ? undefined : first.layout
 }

@@ -88,8 +88,9 @@ function encodingsOf(text: string): Encoding[] {
 }
 
 /**
- * Returns the encodings in which the text is an id, the likeliest first. A text without letters is likely decimal: one hex id of 1 800 has
- * no letter, and even fewer ids of the other encodings. The other encodings follow by the most plausible time that a known layout reads.
+ * Returns the encodings in which the text is an id, the likeliest first. A text without letters is likely
+ * decimal: one hex id of 1 800 has no letter, and even fewer ids of the other encodings. The other encodings
+ * follow by the most plausible time that a known layout reads.
  */
 export function likelyEncodings(text: string, nowMs: number): Encoding[] {
   const rank = (encoding: Encoding) => {
@@ -103,7 +104,10 @@ export function likelyEncodings(text: string, nowMs: number): Encoding[] {
     .map(([encoding]) => encoding)
 }
 
-/** Reads an id in any encoding. @throws Told with the rule for decimal if the text looks decimal, or that it is no id */
+/**
+ * Reads an id in any encoding. @throws Told with the rule for decimal if the text looks decimal, or that it
+ * is no id
+ */
 export function readAnyId(text: string, nowMs: number): { id: bigint; encoding: Encoding } {
   const [encoding] = likelyEncodings(text, nowMs)
   if (encoding !== undefined) return { id: readId(text, encoding), encoding }

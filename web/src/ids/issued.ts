@@ -4,8 +4,9 @@ import { composeId, createGenerator, decode, type Field, type Layout, type NodeO
 const chunkIds = 4096
 
 /**
- * The ids that the page has made on one node of one layout, by typed times and by the clock. No id is made twice: if the tick of a typed
- * time is used up, its ids go on in later ticks, and ids of the clock that exist already are left out.
+ * The ids that the page has made on one node of one layout, by typed times and by the clock. No id is made
+ * twice: if the tick of a typed time is used up, its ids go on in later ticks, and ids of the clock that
+ * exist already are left out.
  */
 class Node {
   readonly #layout: Layout
@@ -20,7 +21,10 @@ class Node {
     this.#node = node
   }
 
-  /** Makes ids from a time on. @throws RangeError if the layout cannot hold the time, or its last tick is used up */
+  /**
+   * Makes ids from a time on. @throws RangeError if the layout cannot hold the time, or its last tick is used
+   * up
+   */
   *from(ms: number, ids: BigUint64Array): Generator<number, void> {
     const { epochMs, tickMs, sequence } = this.#layout
     const perTick = 2 ** sequence.bits
@@ -67,7 +71,10 @@ class Node {
 
 const nodes = new Map<string, Node>()
 
-/** Returns the node of a layout, which is the same for equal layouts of different names. @throws TypeError, RangeError `ERR_NODE_INVALID` */
+/**
+ * Returns the node of a layout, which is the same for equal layouts of different names. @throws TypeError,
+ * RangeError `ERR_NODE_INVALID`
+ */
 export function nodeOf(layout: Layout, node: NodeOf<readonly Field[]>): Node {
   // Checks the node, and shows the bits that it sets.
   const bits = composeId({ timestampMs: layout.epochMs, node, sequence: 0 }, layout)

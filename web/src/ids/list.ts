@@ -25,7 +25,10 @@ export interface IdList {
   readonly rounded: string | undefined
 }
 
-/** Reads all ids of a paste, and yields its progress. @param chosen - The encoding of all ids, or '' to find it out. */
+/**
+ * Reads all ids of a paste, and yields its progress. @param chosen - The encoding of all ids, or '' to find
+ * it out.
+ */
 export function* readList(text: string, chosen: Encoding | '', nowMs: number): Generator<number, IdList> {
   const common = chosen === '' ? commonEncodings(text, nowMs) : [chosen]
   const encoding = common[0]
@@ -69,8 +72,8 @@ export function* readList(text: string, chosen: Encoding | '', nowMs: number): G
 }
 
 /**
- * Whether a decimal text is what JavaScript prints for a number above 2^53: the 16 or 17 digits that tell the number from others, and
- * zeros. One id in a hundred looks like that by chance.
+ * Whether a decimal text is what JavaScript prints for a number above 2^53: the 16 or 17 digits that tell the
+ * number from others, and zeros. One id in a hundred looks like that by chance.
  */
 function isRounded(text: string): boolean {
   return /^[1-9]\d{14,17}00$/.test(text) && String(Number(text)) === text
@@ -88,7 +91,10 @@ function readOne(text: string, chosen: Encoding | '', common: Encoding | undefin
   return readAnyId(text, nowMs)
 }
 
-/** Returns the encodings in which all of the first ids can be read. The likeliest for the first id comes first. */
+/**
+ * Returns the encodings in which all of the first ids can be read. The likeliest for the first id comes
+ * first.
+ */
 function commonEncodings(text: string, nowMs: number): Encoding[] {
   let common: Encoding[] | undefined
   let sampled = 0

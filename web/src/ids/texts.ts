@@ -10,7 +10,10 @@ export interface IdText {
   readonly end: number
 }
 
-/** The most characters that are read as one JSON text. A longer one is read as lines, because parsing cannot pause. */
+/**
+ * The most characters that are read as one JSON text. A longer one is read as lines, because parsing cannot
+ * pause.
+ */
 const maxJson = 1_000_000
 
 /** The properties of JSON that have ids: those of the id service, and those that end with "id". */
@@ -19,7 +22,10 @@ const idProperty = /^(?:numbers|counts|uuids?)$|(?:^i|_i|I)[dD]s?$/
 /** One number with separators between its thousands, of at least 16 digits. */
 const grouped = /^\d{1,3}([,._'’\s])\d{3}(?:\1\d{3}){4,5}$/
 
-/** Splits a paste: one id a line, or several with spaces, commas or semicolons between them, also in quotes, brackets, JSON or URLs. */
+/**
+ * Splits a paste: one id a line, or several with spaces, commas or semicolons between them, also in quotes,
+ * brackets, JSON or URLs.
+ */
 export function* textsOf(text: string): Generator<IdText> {
   const ofJson = idsOfJson(text)
   if (ofJson !== undefined) {
@@ -51,13 +57,19 @@ function partsOf(line: string): string[] {
     .filter((part) => part !== '')
 }
 
-/** Removes the `n` that JavaScript prints after a bigint, and the prefix of a kind. A TypeID keeps its prefix, which tells it from a ULID. */
+/**
+ * Removes the `n` that JavaScript prints after a bigint, and the prefix of a kind. A TypeID keeps its prefix,
+ * which tells it from a ULID.
+ */
 function bare(text: string): string {
   const [, , digits] = kindText.exec(text) ?? []
   return digits?.length === 13 ? digits : text.replace(/^(\d+)n$/, '$1')
 }
 
-/** Returns the id that an address leads to: a tweet, or a Discord message, whose id stands behind the ids of its server and channel. */
+/**
+ * Returns the id that an address leads to: a tweet, or a Discord message, whose id stands behind the ids of
+ * its server and channel.
+ */
 function idOfUrl(text: string): string | undefined {
   return /^https?:/i.test(text) ? text.match(/(?<=\/)\d{15,20}\b/g)?.at(-1) : undefined
 }

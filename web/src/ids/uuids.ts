@@ -8,7 +8,10 @@ export type Given = bigint | string
 
 const typeId = uuidForm()
 
-/** Returns the UUID of a text in small letters. The text is a UUID or a TypeID; for another text, returns `undefined`. */
+/**
+ * Returns the UUID of a text in small letters. The text is a UUID or a TypeID; for another text, returns
+ * `undefined`.
+ */
 export function uuidIn(text: string): string | undefined {
   const uuid = pastedUuid(text)
   if (uuid !== undefined) return uuid

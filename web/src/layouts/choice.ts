@@ -13,7 +13,10 @@ export interface Choice {
 /** The layouts of this visit by their texts, so equal texts give the same object. */
 const known = new Map<string, Layout>()
 
-/** Returns the layout of a text: the name of a preset, or a layout from a link. @param epoch - A time that replaces its epoch, or ''. */
+/**
+ * Returns the layout of a text: the name of a preset, or a layout from a link. @param epoch - A time that
+ * replaces its epoch, or ''.
+ */
 export function choose(text: string, epoch: string): Choice {
   const chosen = trouble(() => layoutOf(text))
   const time = trouble(() => (epoch.trim() === '' ? undefined : readTime(epoch)))
@@ -26,7 +29,10 @@ export function choose(text: string, epoch: string): Choice {
   return { layout: moved.value, layoutTrouble: undefined, epochTrouble: moved.trouble }
 }
 
-/** Returns the layout as {@link choose} does, unless the page can only decode it. A link may name such a layout. */
+/**
+ * Returns the layout as {@link choose} does, unless the page can only decode it. A link may name such a
+ * layout.
+ */
 export function chooseToMake(text: string, epoch: string): Choice {
   const choice = choose(text, epoch)
   if (choice.layout?.decodeOnly !== true) return choice

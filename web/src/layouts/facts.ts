@@ -42,7 +42,10 @@ function largestOf(layout: Layout): bigint {
   return (BigInt(layout.maxTick) << BigInt(layout.timestamp.shift)) | below
 }
 
-/** Returns the start of the first tick with ids above a number. If the timestamp is not the first field, any tick may have such ids. */
+/**
+ * Returns the start of the first tick with ids above a number. If the timestamp is not the first field, any
+ * tick may have such ids.
+ */
 function firstMsAbove(layout: Layout, number: bigint): number | undefined {
   if (largestOf(layout) <= number) return undefined
   if (!sortsByTime(layout)) return layout.epochMs
@@ -65,7 +68,10 @@ function sqlTypesOf({ bits }: Layout): Facts['sqlTypes'] {
 /** The relation between the ids of a layout and the ids of a preset, from now on. */
 export interface Neighbour {
   readonly preset: Layout
-  /** `same`: equal nodes make equal ids. `overlap`: the ids lie in one range of numbers. `apart`: no two are equal. */
+  /**
+   * `same`: equal nodes make equal ids. `overlap`: the ids lie in one range of numbers. `apart`: no two are
+   * equal.
+   */
   readonly relation: 'same' | 'overlap' | 'apart'
 }
 

@@ -1,7 +1,10 @@
 import type { Layout } from 'graupel'
 import { sortsByTime } from './facts.ts'
 
-/** The order of a new layout's ids among an old layout's ids of the same time or before. Times are milliseconds since 1970. */
+/**
+ * The order of a new layout's ids among an old layout's ids of the same time or before. Times are
+ * milliseconds since 1970.
+ */
 export type Order =
   | { readonly kind: 'unordered'; readonly layouts: readonly Layout[] }
   /** Holds for the whole time in which both layouts can make ids. */
@@ -9,7 +12,10 @@ export type Order =
   | { readonly kind: 'above from' | 'below from'; readonly ms: number }
   | { readonly kind: 'apart in time' }
 
-/** Compares the smallest new id with the largest old id of the same moment, over the time in which both layouts make ids. */
+/**
+ * Compares the smallest new id with the largest old id of the same moment, over the time in which both
+ * layouts make ids.
+ */
 export function orderOf(old: Layout, next: Layout): Order {
   const unordered = [old, next].filter((layout) => !sortsByTime(layout))
   if (unordered.length > 0) return { kind: 'unordered', layouts: unordered }

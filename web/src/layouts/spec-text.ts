@@ -12,7 +12,10 @@ export function fieldsToText(fields: readonly TypedField[]): string {
   return fields.map(([name, bits]) => `${escaped(name)}.${escaped(bits)}`).join(',')
 }
 
-/** Number of fields that are read. A layout has at most 64 fields; the 65th makes a longer text fail, and reading more would only take time. */
+/**
+ * Number of fields that are read. A layout has at most 64 fields; the 65th makes a longer text fail, and
+ * reading more would only take time.
+ */
 const mostFields = 65
 
 export function fieldsFromText(text: string): TypedField[] {
@@ -30,7 +33,10 @@ function unescaped(text: string): string {
   }
 }
 
-/** Writes a layout as one text, for links: `orders@1704067200000/1:timestamp.41,worker.10,sequence.12`. `/u` means unsigned, `/d` decode only. */
+/**
+ * Writes a layout as one text, for links: `orders@1704067200000/1:timestamp.41,worker.10,sequence.12`. `/u`
+ * means unsigned, `/d` decode only.
+ */
 export function layoutToText({ name, epochMs, tickMs, fields, unsigned, decodeOnly }: Layout): string {
   const typed = fields.map(([field, bits]) => [field, String(bits)] as const)
   return `${name}@${epochMs}/${tickMs}${unsigned ? '/u' : ''}${decodeOnly ? '/d' : ''}:${fieldsToText(typed)}`

@@ -19,7 +19,10 @@ export function onRoomChange(callback: () => void): void {
   narrow.addEventListener('change', callback)
 }
 
-/** Draws the bits of an id field by field, in several rows if the window is narrow. @param title - The description for screen readers. */
+/**
+ * Draws the bits of an id field by field, in several rows if the window is narrow. @param title - The
+ * description for screen readers.
+ */
 export function bitsPicture(cells: readonly PictureCell[], title: string): TemplateResult {
   return narrow.matches ? rowsPicture(cells, title) : barPicture(cells, title)
 }

@@ -21,7 +21,10 @@ export function idsTextOf(app: App, name: IdsField, typed: string): string {
   return app.attached.get(name) ?? typed
 }
 
-/** Draws a field for ids that are typed, pasted, dropped or read from a file. A long text is kept beside the text field. */
+/**
+ * Draws a field for ids that are typed, pasted, dropped or read from a file. A long text is kept beside the
+ * text field.
+ */
 export function idsField(app: App, options: IdsFieldOptions): TemplateResult {
   const { label, hint, value, trouble, onInput } = options
   const name = options.field

@@ -10,8 +10,8 @@ const units = [
 ] as const
 
 /**
- * Writes numbers and times in a language. Each formatter is made at its first use, because making all four takes as long as the rest of the
- * page's start.
+ * Writes numbers and times in a language. Each formatter is made at its first use, because making all four
+ * takes as long as the rest of the page's start.
  */
 export class Format {
   readonly #locale: string

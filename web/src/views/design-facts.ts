@@ -11,7 +11,9 @@ const dayMs = 24 * 3_600_000
 /** A burst of requests can use up fewer ids a second than this. */
 const fewIdsPerSecond = 10_000
 
-/** Draws the facts of a layout: a picture, figures, warnings, and the presets with which it can be confused. */
+/**
+ * Draws the facts of a layout: a picture, figures, warnings, and the presets with which it can be confused.
+ */
 export function designFacts(app: App, layout: Layout): TemplateResult {
   const { t } = app
   const facts = factsOf(layout)

@@ -87,7 +87,9 @@ export function designView(app: App): TemplateResult {
   `
 }
 
-/** Returns the sentence that a screen reader says after each change, because all results would be too long. */
+/**
+ * Returns the sentence that a screen reader says after each change, because all results would be too long.
+ */
 function spoken(app: App, { layout, trouble }: Design): string {
   const { t, format } = app
   if (trouble !== undefined) return troubleText(app, trouble)

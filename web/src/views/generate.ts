@@ -120,7 +120,9 @@ export function generateView(app: App): TemplateResult {
   `
 }
 
-/** Returns the text of each node field. The texts that were typed for another layout are kept in their order. */
+/**
+ * Returns the text of each node field. The texts that were typed for another layout are kept in their order.
+ */
 function nodeParts(app: App, layout: Layout | undefined) {
   const texts = app.values.generate.node.split('.')
   return (layout?.nodeFields ?? []).map(({ name, bits }, i) => {

@@ -113,7 +113,10 @@ export function chooseByKey(event: KeyboardEvent): void {
   row.click()
 }
 
-/** Returns the name of a preset, or the whole layout. A preset with another epoch keeps its name, because a field has the epoch. */
+/**
+ * Returns the name of a preset, or the whole layout. A preset with another epoch keeps its name, because a
+ * field has the epoch.
+ */
 function textOf(layout: Layout): string {
   return Object.hasOwn(layouts, layout.name) ? layout.name : layoutToText(layout)
 }

@@ -85,7 +85,10 @@ function nodesText({ format }: App, nodes: Summary['nodes']): string {
   return nodes.length > shownRanges ? `${text.join(', ')} …` : text.join(', ')
 }
 
-/** Draws a row for each of the first ids or UUIDs. @param layout - `undefined` if no layout can have made the UUIDs. */
+/**
+ * Draws a row for each of the first ids or UUIDs. @param layout - `undefined` if no layout can have made the
+ * UUIDs.
+ */
 export function idRows(app: App, ids: ArrayLike<Given>, layout: Layout | undefined, shown: number): TemplateResult {
   const { t, format } = app
   const first = Array.from({ length: Math.min(ids.length, shownIds) }, (_, i) => ids[i] as Given)

@@ -8,7 +8,10 @@ import { guesses } from './parse-guesses.ts'
 import { idParts, timeCell } from './parse-id.ts'
 import { chosenRow, idRows } from './parse-many.ts'
 
-/** Draws UUIDs: a row for each if there are several, one in full, and its id in the layouts that can have made it. */
+/**
+ * Draws UUIDs: a row for each if there are several, one in full, and its id in the layouts that can have made
+ * it.
+ */
 export function uuidResults(
   app: App,
   uuids: readonly string[],

@@ -108,7 +108,10 @@ function partsOf(app: App, list: IdList, layout: Layout, isGuess: boolean, nowMs
     : manyIds(app, list.ids, layout, isGuess, nowMs)
 }
 
-/** Returns layouts other than presets that may have made an id: the chosen layout, and a design that was changed. */
+/**
+ * Returns layouts other than presets that may have made an id: the chosen layout, and a design that was
+ * changed.
+ */
 function ownLayouts(app: App, chosen: Layout | undefined, known: readonly Layout[]): Layout[] {
   const { design } = app.values
   const isTouched = Object.entries(design).some(
@@ -136,7 +139,10 @@ function firstTrouble(app: App, list: IdList): string | undefined {
     : `${app.t('line', { line: app.format.number(first.line) })} ${text}`
 }
 
-/** Draws a warning about rounded numbers, and the texts that are no ids with their lines, if there are several. */
+/**
+ * Draws a warning about rounded numbers, and the texts that are no ids with their lines, if there are
+ * several.
+ */
 function troublesOf(app: App, list: IdList): TemplateResult | typeof nothing {
   const { t, format } = app
   const { troubles, troubleCount, rounded } = list
