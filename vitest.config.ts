@@ -1,16 +1,39 @@
+import { existsSync } from 'node:fs'
+import type { Plugin } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import manifest from './package.json' with { type: 'json' }
 
 const long = 'test/**/*.long.test.ts'
 
-/** The tests of `npm run test:kubernetes`, which needs a real API server. */
+/** The long tests of the gate, in their short form: the proofs of the engines, the host and the leases. */
+const gate = [
+  'test/engine/*.long.test.ts',
+  'test/host/*.long.test.ts',
+  'test/native/{core,mutations}.long.test.ts',
+  'test/lease/{model,mutations,simulation,simulation-durable}.long.test.ts',
+  'test/segments/simulation.long.test.ts',
+  'test/counter/simulation.long.test.ts',
+]
+
+/** The tests that need a real API server of Kubernetes. */
 const cluster = 'test/kubernetes/*.test.ts'
-/** The tests of all stores that it also runs, for the store of Kubernetes alone. */
+/** The tests of all stores that then also run, for the store of Kubernetes alone. */
 const stores = ['stores/servers', 'stores/processes', 'stores/silent', 'lease/stores', 'lease/kubernetes']
 
-/**
- * Short files whose tests take longest: they compile, install packages, kill processes, or run many worlds.
- */
+/** The files of each mode. */
+const files: Record<string, { include: string[]; exclude?: string[]; testNamePattern?: RegExp }> = {
+  test: { include: ['test/**/*.test.ts'], exclude: [long, cluster] },
+  long: { include: [long] },
+  gate: { include: gate },
+  all: { include: ['test/**/*.test.ts'], exclude: [cluster] },
+  kubernetes: {
+    include: [cluster, ...stores.map((name) => `test/${name}.long.test.ts`)],
+    testNamePattern: /Kubernetes/,
+  },
+}
+
+/** Short files whose tests take longest: they compile, install packages, kill processes, or run many worlds. */
 const slow = [
   /\/test\/native\//,
   /\/test\/(package|orms|runtimes|databases)\//,
@@ -31,32 +54,62 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
-// `npm test` (mode 'test') leaves out the long tests, `npm run test:long` runs only them, `npm run test:all`
-// runs all tests but those of mode 'kubernetes'.
-export default defineConfig(({ mode }) => ({
-  test: {
-    ...(mode === 'kubernetes'
-      ? { include: [cluster, ...stores.map((name) => `test/${name}.long.test.ts`)], testNamePattern: /Kubernetes/ }
-      : {
-          include: [mode === 'long' ? long : 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, cluster, ...(mode === 'test' ? [long] : [])],
-        }),
-    pool: 'forks',
-    // Many tests start threads and processes themselves, so more files at once would only slow each other
-    // down. Long tests also wait for servers, and a third file uses that time.
-    maxWorkers: mode === 'long' ? 3 : 2,
-    sequence: { sequencer: SlowFirst },
-    testTimeout: 120_000,
-    // On a busy disk, removing a folder with a hundred packages takes longer than the default of ten seconds.
-    hookTimeout: 120_000,
-    // test/support/bare.ts prints the warning once.
-    execArgv: ['--disable-warning=GRAUPEL_JS_ENGINE'],
-    setupFiles: ['test/support/state-folder-of-file.ts'],
-    globalSetup: [
-      'test/support/bare.ts',
-      'test/support/state-folder.ts',
-      'test/support/left-out.ts',
-      'test/package/shared-folder.ts',
-    ],
+/** The names of `imports` in package.json and server/package.json, with their sources. */
+const ownNames: Record<string, string> = {
+  '#platform': 'platform/node',
+  '#cipher': 'platform/node',
+  '#key-file': 'cli/key-file',
+  '#suggestion': 'core/suggestion',
+}
+
+/**
+ * Leads the names by which users import the package, `graupel/stores/redis`, to the sources. The tests of the
+ * package and of runtimes load `dist`.
+ */
+const fromSource: Plugin = {
+  name: 'from-source',
+  enforce: 'pre',
+  resolveId(name, importer = '') {
+    if (/\/test\/(package|runtimes)\//.test(importer)) return undefined
+    const own = ownNames[name]
+    if (own !== undefined) return `${import.meta.dirname}/src/${own}.ts`
+    const entry = name.replace(/^graupel(?=\/|$)/, '.')
+    if (!(entry in manifest.exports) || entry === './package.json') return undefined
+    const path = `${import.meta.dirname}/src${entry.slice(1)}`
+    return existsSync(`${path}.ts`) ? `${path}.ts` : `${path}/index.ts`
   },
-}))
+}
+
+export default defineConfig(({ mode }) => {
+  const { include, exclude = [], testNamePattern } = files[mode] ?? (files['test'] as (typeof files)[string])
+  return {
+    plugins: [fromSource],
+    test: {
+      include,
+      exclude: [...configDefaults.exclude, ...exclude],
+      ...(testNamePattern !== undefined && { testNamePattern }),
+      pool: 'forks',
+      // Without the cache, each file transforms all sources again.
+      experimental: { fsModuleCache: true },
+      // Many tests start threads and processes themselves, so more files at once would only slow each other
+      // down. Long tests also wait for servers, and a third file uses that time.
+      maxWorkers: mode === 'long' || mode === 'all' ? 3 : 2,
+      sequence: { sequencer: SlowFirst },
+      testTimeout: 120_000,
+      // On a busy disk, removing a folder with a hundred packages takes longer than the default of ten seconds.
+      hookTimeout: 120_000,
+      // test/support/bare.ts prints the warning once.
+      execArgv: ['--disable-warning=GRAUPEL_JS_ENGINE'],
+      setupFiles: ['test/support/state-folder-of-file.ts'],
+      // Processes of tests run all sources, so each change in watch mode concerns each test.
+      forceRerunTriggers: ['**/{src,native}/**'],
+      globalSetup: [
+        'test/support/built.ts',
+        'test/support/bare.ts',
+        'test/support/state-folder.ts',
+        'test/support/left-out.ts',
+        'test/package/shared-folder.ts',
+      ],
+    },
+  }
+})

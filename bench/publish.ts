@@ -67,7 +67,7 @@ function resultsOf(report: Report, workloads: readonly Workload[], subjects: rea
       ? []
       : [
           '## The native core, without Node',
-          'What each step costs in C++ (`npm run bench:native`); with several threads, the processor time of one of them.',
+          'What each step costs in C++ (`npx tsx bench/native/run.ts`); with several threads, the processor time of one of them.',
           markdown(stepRows(steps)),
         ]),
     ...[...new Set(workloads.flatMap(({ section }) => section ?? []))].flatMap((name) => {

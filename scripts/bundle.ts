@@ -1,8 +1,8 @@
-// Makes the JavaScript of `dist` from `src`, after tsc has written the declarations there: each module once
-// as an ES module and once as CommonJS. The modules that `graupel` needs are in `dist/core.js`, and others
-// that several entries need in `dist/shared.js`.
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join, posix, resolve } from 'node:path'
+// Makes the JavaScript of `dist` from `src`: each module once as an ES module and once as CommonJS. The modules
+// that `graupel` needs are in `dist/core.js`, and others that several entries need in `dist/shared.js`. Also
+// makes the JavaScript of the service, a file for each source.
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join, posix, resolve } from 'node:path'
 import { type InputOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown'
 
 const { version, exports, bin, repository } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -15,34 +15,63 @@ const entries = Object.values<{ import?: { default: string } }>(exports).flatMap
 const platforms = ['platform/node', 'platform/browser', 'platform/noble']
 const command = nameOf(bin.graupel)
 
+export async function bundleLibrary(): Promise<void> {
+  // `core` has no modules that `graupel` does not need on Node, because code that is not used takes time to load.
+  const core = await modulesOf(['index', 'platform/node'])
+  await replace('dist', /\.c?js(\.map)?$/, async (folder) => {
+    // The command line is built with the ES modules, to share their core.
+    await bundle('esm', [...entries, ...platforms, command], core, folder)
+    await bundle('cjs', [...entries, ...platforms], core, folder)
+  })
+}
+
+export async function bundleServer(): Promise<void> {
+  await replace('server/dist', /^(?!page\/).*\.js$/, async (folder) => {
+    const options = optionsOf(['main'], 'server/src')
+    const external = [/^[^./]/]
+    await write({ ...options, external }, { dir: folder, preserveModules: true, preserveModulesRoot: 'server/src' })
+    // The service suggests names as the library does, and reads key files as the command does, but the library
+    // exports neither.
+    for (const [module, name] of [
+      ['core/suggestion', 'suggestion'],
+      ['cli/key-file', 'key-file'],
+    ] as const) {
+      await write(optionsOf([module]), { file: `${folder}/${name}.js` })
+    }
+  })
+}
+
 /**
- * The modules that `graupel` needs on Node. `core` has no others, because code that is not used takes time to
- * load.
+ * Makes files in a folder beside `folder`, and moves them into it one by one: processes of tests may load the
+ * files meanwhile. Then removes the files whose source was deleted.
+ *
+ * @param kind - The names of the files that `make` makes, as paths in the folder.
  */
-const ofGraupel = await modulesOf(['index', 'platform/node'])
-
-// Files of deleted sources would stay. The page in server/dist is Vite's.
-mkdirSync('server/dist', { recursive: true })
-for (const file of [...filesIn('dist'), ...filesIn('server/dist')]) {
-  if (/\.c?js(\.map)?$/.test(file) && !file.startsWith('server/dist/page/')) rmSync(file)
-}
-// The command line is built with the ES modules, to share their core.
-await bundle('esm', [...entries, ...platforms, command])
-await bundle('cjs', [...entries, ...platforms])
-
-// The service suggests names as the library does, and reads key files as the command does, but the library
-// exports neither.
-for (const [module, name] of [
-  ['core/suggestion', 'suggestion'],
-  ['cli/key-file', 'key-file'],
-] as const) {
-  await write(optionsOf([module]), { file: `server/dist/${name}.js` })
-  copyFileSync(`dist/${module}.d.ts`, `server/dist/${name}.d.ts`)
+export async function replace(folder: string, kind: RegExp, make: (folder: string) => Promise<void>): Promise<void> {
+  const fresh = `${folder}/.fresh-${process.pid}`
+  try {
+    await make(fresh)
+    const files = filesIn(fresh).filter((file) => kind.test(file))
+    for (const file of files) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true })
+      renameSync(join(fresh, file), join(folder, file))
+    }
+    // A name with a hyphen is a folder of another build, or of a test that puts programs into the package.
+    const deleted = filesIn(folder).filter(
+      (file) => kind.test(file) && !/^[^/]*-[^/]*\//.test(file) && !files.includes(file),
+    )
+    for (const file of deleted) rmSync(join(folder, file))
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
 }
 
-writeDeclarations()
-
-async function bundle(format: 'esm' | 'cjs', names: readonly string[]): Promise<void> {
+async function bundle(
+  format: 'esm' | 'cjs',
+  names: readonly string[],
+  core: ReadonlySet<string>,
+  dir: string,
+): Promise<void> {
   const fileNames = `[name].${format === 'cjs' ? 'cjs' : 'js'}`
   await write(
     {
@@ -60,14 +89,14 @@ async function bundle(format: 'esm' | 'cjs', names: readonly string[]): Promise<
       },
     },
     {
-      dir: 'dist',
+      dir,
       format,
       exports: 'named',
       entryFileNames: fileNames,
       chunkFileNames: fileNames,
       codeSplitting: {
         groups: [
-          { name: 'core', test: (id) => ofGraupel.has(id), priority: 1 },
+          { name: 'core', test: (id) => core.has(id), priority: 1 },
           { name: 'shared', minShareCount: 2 },
         ],
       },
@@ -88,9 +117,9 @@ async function modulesOf(names: readonly string[]): Promise<Set<string>> {
   return new Set(all.filter((id) => !names.some((name) => id === resolve(`src/${name}.ts`))))
 }
 
-function optionsOf(names: readonly string[]): InputOptions {
+function optionsOf(names: readonly string[], folder = 'src'): InputOptions {
   return {
-    input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
+    input: Object.fromEntries(names.map((name) => [name, `${folder}/${name}.ts`])),
     checks: { bundlerTimings: false, pluginTimings: false },
     platform: 'neutral',
     resolve: { extensionAlias: { '.js': ['.ts'] } },
@@ -136,19 +165,6 @@ function placeOfSource(source: string, map: string): string {
   return `${repository.url.replace(/^git\+|\.git$/g, '')}/raw/v${version}/${path}`
 }
 
-/**
- * Makes the declarations those of CommonJS, because ES modules can take theirs from CommonJS, and not the
- * other way round. So there is one set, and a layout of one form has the type that the other form asks for.
- */
-function writeDeclarations(): void {
-  for (const file of filesIn('dist')) {
-    if (!file.endsWith('.d.ts') || /^dist\/(cli|host|inspect|platform)\b/.test(file)) continue
-    const text = readFileSync(file, 'utf8')
-    writeFileSync(file.replace(/ts$/, 'cts'), text.replace(/(?<=['"]\.[^'"\n]*)\.js(?=['"])/g, '.cjs'))
-    writeFileSync(file, `export * from './${basename(file, '.d.ts')}.cjs'\n`)
-  }
-}
-
 /** Shortens `./dist/cli/main.js` to `cli/main`. */
 function nameOf(file: string): string {
   return posix
@@ -157,8 +173,8 @@ function nameOf(file: string): string {
     .replace(/\.js$/, '')
 }
 
-function filesIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) =>
-    posix.join(folder, file.replaceAll('\\', '/')),
-  )
+/** Returns the paths of all files in a folder, as paths in the folder. */
+export function filesIn(folder: string): string[] {
+  const all = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return all.map(({ parentPath, name }) => posix.relative(folder, join(parentPath, name).replaceAll('\\', '/')))
 }

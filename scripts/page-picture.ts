@@ -1,5 +1,4 @@
-// Takes docs/page-light.webp and docs/page-dark.webp, the pictures of the page in docs/page.md (`npm run
-// web:picture`).
+// Takes docs/page-light.webp and docs/page-dark.webp, the pictures of the page in docs/page.md.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

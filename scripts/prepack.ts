@@ -2,10 +2,10 @@
 // newer warn of a tarball whose manifest has a script `prepare`, Yarn warns of `workspaces`, and npm runs
 // node-gyp for a binding.gyp in the root of a package. So the package has none of them. Users who compile
 // have no devDependencies, so binding.gyp and the headers of node-addon-api are beside the sources.
-import { execFileSync, type StdioOptions } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from './build.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const manifest = join(root, 'package.json')
@@ -17,10 +17,7 @@ if (process.argv.includes('--undo')) {
   renameSync(ownManifest, manifest)
   for (const copy of [headers, recipe]) rmSync(copy, { recursive: true })
 } else {
-  // Files of deleted sources would stay in it.
-  rmSync(join(root, 'dist'), { recursive: true, force: true })
-  const stdio: StdioOptions = ['ignore', 'ignore', 'inherit']
-  execFileSync('npm', ['run', 'compile', '--silent'], { cwd: root, stdio, shell: process.platform === 'win32' })
+  await build('library', 'types')
   const from = join(root, 'node_modules/node-addon-api')
   for (const name of readdirSync(from)) {
     if (/\.h$|^LICENSE/.test(name)) cpSync(join(from, name), join(headers, name))

@@ -1,4 +1,4 @@
-// Writes the table of bundle sizes into docs/platforms.md (`npm run sizes`): what esbuild makes of small
+// Writes the table of bundle sizes into docs/platforms.md (`npx tsx scripts/sizes.ts`): what esbuild makes of small
 // programs for browsers, minified and compressed.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-// Compiles the addon on one machine for every target, or for some (`npm run binaries:cross`). The compiler is
+// Compiles the addon on one machine for every target, or for some (`npx tsx scripts/cross/build.ts`). The compiler is
 // zig's Clang, which brings the headers and libraries of each system along; scripts/cross/package-lock.json
 // pins its version. The binaries for Linux are published. The binaries for macOS and Windows only check the
 // sources; the published ones are built on these systems.
@@ -31,7 +31,7 @@ const { sources, defines } = addon as NonNullable<typeof addon>
 const allNames = targets.map(({ name }) => name)
 const usage = `Compiles the addon for ${allNames.join(', ')}.
 
-  npm run binaries:cross -- [options]
+  npx tsx scripts/cross/build.ts [options]
 
   --only NAME,NAME   these targets alone
   --objects          compile, but do not link; takes a tenth of the time where zig has yet to build a standard library

@@ -4,8 +4,8 @@ import type { NativeLoad } from './platform.js'
 
 // Finds the native engine's binary: built in build/Release, or shipped in prebuilds/.
 
-/** Defined by scripts/bundle.ts. */
-declare const packageVersion: string
+/** Defined by scripts/bundle.ts. Sources that tests and scripts load without a bundle are in their own package. */
+declare const packageVersion: string | undefined
 /** Defined in a bundle in CommonJS format. */
 declare const __filename: string | undefined
 
@@ -170,7 +170,7 @@ function packageFolder(): { folder: string } | Failed {
         if (name !== 'graupel') continue
         // The two halves of the package, the TypeScript in a bundle and the binary, have to be of one
         // version.
-        if (version === packageVersion) return { folder }
+        if (typeof packageVersion === 'undefined' || version === packageVersion) return { folder }
         otherVersion = `the graupel in ${folder} is version ${version}, and this is ${packageVersion}`
       } catch (error) {
         cause = error

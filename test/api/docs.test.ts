@@ -84,8 +84,8 @@ const packageCommands: Record<string, object> = {
 }
 
 const manifest = JSON.parse(read('package.json'))
-// Without the build, which would take dist away from the tests that run at the same time.
-const start = manifest.scripts.start.replace(/^npm run prepare --silent && /, 'npx ')
+// Without the build, which the set-up of the tests has made.
+const start = manifest.scripts.start.replace(/^npm run build --silent && /, 'npx ')
 
 const commands = blocks.flatMap(({ file, line, language, code }) =>
   language === 'sh'

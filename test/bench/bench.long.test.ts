@@ -249,7 +249,7 @@ describe('npm run bench', () => {
   })
 })
 
-it.skipIf(process.platform === 'win32')('npm run bench:native times the core step by step', () => {
+it.skipIf(process.platform === 'win32')('npx tsx bench/native/run.ts times the core step by step', () => {
   const parameters = ['--import', 'tsx', 'bench/native/run.ts', '--quick']
   const { status, stdout, stderr } = spawnSync(process.execPath, parameters, { cwd: repository, encoding: 'utf8' })
   expect(status, stderr).toBe(0)

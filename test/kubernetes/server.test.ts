@@ -17,7 +17,7 @@ interface Lease {
   readonly metadata: { readonly name: string; readonly annotations: Record<string, string> }
 }
 
-// The behaviour of a real API server with RBAC. Only `npm run test:kubernetes` runs this file.
+// The behaviour of a real API server with RBAC. Only `--mode kubernetes` runs this file.
 
 describeWith([missingApiServer, etcd.missing, 'openssl'], 'Kubernetes, the real API server', () => {
   let server: KubernetesServer

@@ -105,7 +105,7 @@ describe('a bundle for browsers', () => {
       const told = documented[i]?.kilobytes as number
       expect(
         Math.abs(kilobytes / told - 1),
-        `${name}: ${kilobytes} kB, and docs/platforms.md says ${told}; run npm run sizes`,
+        `${name}: ${kilobytes} kB, and docs/platforms.md says ${told}; run npx tsx scripts/sizes.ts`,
       ).toBeLessThan(0.05)
     }
   })

@@ -17,7 +17,7 @@ import { onBun, onDeno, onNode, onThisNode, whileInstalling } from './suites.ts'
 const hour = 3_600_000
 vi.setConfig({ maxConcurrency: availableParallelism(), testTimeout: hour, hookTimeout: hour })
 
-/** Needs `binaries:cross`, which takes minutes, and a Debian on x64. */
+/** Needs `scripts/cross/build.ts`, which takes minutes, and a Debian on x64. */
 const isForeignWanted = process.env['GRAUPEL_TEST_FOREIGN'] !== undefined
 /** The folder of a tarball to test. Without it, the tests use a tarball of this repository. */
 const given = process.env['GRAUPEL_TEST_PACKAGE']

@@ -5,10 +5,12 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { build } from '../../scripts/build.ts'
 import { folder, serve } from './support/process.ts'
 
 let url: string
 beforeAll(async () => {
+  await build('page')
   const tokens = join(folder, 'tokens')
   writeFileSync(tokens, `${'t'.repeat(32)}\n`, { mode: 0o600 })
   url = (await serve(['--token-file', tokens])).url
