@@ -116,9 +116,6 @@ const mayInclude: Record<string, string[]> = {
 const nodeHeader = /^(node|napi|js_native_api|uv|v8|cppgc|libplatform)[^a-z]/
 const mayUseSystem = /^native\/(platform\/|core\/clock\.)/
 
-/** Tests of two copies of a module, which import the package and src/ on purpose. */
-const mayMixCopies = ['test/api/forged-layout.test.ts']
-
 const faults: string[] = []
 
 const rooms = Object.keys(mayImport)
@@ -168,23 +165,6 @@ for (const file of pageFiles) {
   }
 }
 
-// Tests, benches and scripts import the package by its names, as users do, or internal modules from src/. A
-// file with both kinds of imports would have two copies of each module, and an error of one copy is no
-// GraupelError of the other.
-const testFiles = ['test', 'bench', 'scripts'].flatMap((folder) =>
-  filesIn(folder, /^(?!.*node_modules).*\.[cm]?[jt]s$/),
-)
-for (const file of testFiles) {
-  const targets = importsOf(file, 'values only')
-  const isOf = (folder: string) => (target: string) => posix.join(file, '..', target).startsWith(`${folder}/`)
-  for (const target of targets.filter(isOf('dist')))
-    faults.push(`${file} imports ${target}: import 'graupel', or an internal module from src`)
-  const internal = targets.find((target) => target.startsWith('.') && isOf('src')(target))
-  const named = targets.find((target) => /^graupel(\/|$)/.test(target))
-  if (internal !== undefined && named !== undefined && !mayMixCopies.includes(file))
-    faults.push(`${file} imports ${named} and ${internal}: these are two copies of the library, so import all from src`)
-}
-
 const nativeFiles = filesIn('native', /\.(h|cc)$/)
 for (const file of nativeFiles) {
   const room = dirname(file)
@@ -208,24 +188,22 @@ for (const file of nativeFiles) {
 }
 
 // A check that finds no files has to fail, too.
-if ([files, pageFiles, testFiles, nativeFiles].some(({ length }) => length === 0))
-  faults.push('no files found in src, web, test or native')
+if ([files, pageFiles, nativeFiles].some(({ length }) => length === 0))
+  faults.push('no files found in src, web or native')
 for (const fault of faults) console.error(fault)
 if (faults.length > 0) process.exitCode = 1
 else
   console.log(
-    `check-imports: ${files.length + pageFiles.length + testFiles.length + nativeFiles.length} files, dependencies point one way`,
+    `check-imports: ${files.length + pageFiles.length + nativeFiles.length} files, dependencies point one way`,
   )
 
-/** Lists the modules that a file imports or loads: with the imports of types alone, or only of values. */
-function importsOf(file: string, which: 'with types' | 'values only' = 'with types'): string[] {
+/** Lists the modules that a file imports or loads, also for types alone. */
+function importsOf(file: string): string[] {
   // Comments have imports in their examples. Only whole lines are removed, because '//' may stand in a
   // string.
   const text = readFileSync(join(root, file), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '')
   const patterns = [
-    which === 'values only'
-      ? /^(?:import|export)\b(?! type\b)[^'"`;=]*\bfrom\s*['"]([^'"]+)['"]/gm
-      : /^(?:import|export)\b[^'"`;=]*\bfrom\s*['"]([^'"]+)['"]/gm,
+    /^(?:import|export)\b[^'"`;=]*\bfrom\s*['"]([^'"]+)['"]/gm,
     /^import\s*['"]([^'"]+)['"]/gm,
     /\b(?:i|tsI)mport\s*\(\s*['"]([^'"]+)['"]/g,
     /\bgetBuiltinModule\s*\(\s*['"]([^'"]+)['"]/g,

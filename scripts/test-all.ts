@@ -59,11 +59,16 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const files = changedSince(commit ?? 'HEAD')
     const suites = suitesFor(files, readTable(readFileSync(`${root}/CONTRIBUTING.md`, 'utf8')))
     const others = words.toSpliced(at, commit === undefined ? 1 : 2)
-    console.log(`${files.length} files have changed; suites: ${suites === undefined ? 'all' : suites.join(', ') || 'none'}`)
+    console.log(
+      `${files.length} files have changed; suites: ${suites === undefined ? 'all' : suites.join(', ') || 'none'}`,
+    )
     if (suites?.length === 0) process.exit(0)
     filters = [...(suites ?? []).map((suite) => `test/${suite}`), ...others]
   }
   const program = `${root}/node_modules/vitest/vitest.mjs`
-  const done = spawnSync(process.execPath, [program, 'run', '--mode', 'all', ...filters], { cwd: root, stdio: 'inherit' })
+  const done = spawnSync(process.execPath, [program, 'run', '--mode', 'all', ...filters], {
+    cwd: root,
+    stdio: 'inherit',
+  })
   process.exitCode = done.status ?? 1
 }
