@@ -28,7 +28,7 @@ const parts = {
     make: async () => (await import('./bundle.ts')).bundleLibrary(),
   },
   types: {
-    sources: ['src', 'package.json', 'tsconfig.json', 'scripts/sources.tsconfig.json', 'scripts/declarations.ts'],
+    sources: ['src', 'package.json', 'tsconfig.json', 'scripts/tsconfig.sources.json', 'scripts/declarations.ts'],
     stamp: 'dist/.types',
     make: async () => (await import('./declarations.ts')).writeDeclarations(),
   },

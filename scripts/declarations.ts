@@ -6,7 +6,7 @@ import { filesIn, replace } from './bundle.ts'
 
 export async function writeDeclarations(): Promise<void> {
   await replace('dist', /\.d\.c?ts$/, async (folder) => {
-    const project = 'scripts/sources.tsconfig.json'
+    const project = 'scripts/tsconfig.sources.json'
     const words = ['node_modules/typescript/bin/tsc', '-p', project, '--emitDeclarationOnly', '--outDir', folder]
     const { status } = spawnSync(process.execPath, words, { stdio: 'inherit' })
     if (status !== 0) throw new Error('tsc has found errors in src')
