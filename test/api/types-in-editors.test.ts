@@ -94,7 +94,7 @@ describe('an editor', () => {
     expect(`${shown.docs}\n`).toContain(
       `- time: ticks of ${tick} from ${new Date(epochMs).toISOString()} to ${day(expiresAt.getTime())}\n`,
     )
-    expect(/- source: \[[^\]]+\]\(https:.+\)/.test(shown.docs)).toBe(name !== 'js53' && name !== 'wide')
+    expect(/- source:\s+\[[^\]]+\]\(https:.+\)/.test(shown.docs)).toBe(name !== 'js53' && name !== 'wide')
   })
 
   it.each([
