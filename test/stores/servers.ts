@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { noteGoneServer } from '../support/gone-servers.ts'
 import { stopProcess } from '../support/stop-process.ts'
 import { eventually } from '../support/until.ts'
 
@@ -45,27 +46,33 @@ export async function start({ program, words, prepare, ready = '', user }: Launc
   prepare?.(folder)
   const port = await freePort()
   let child: ChildProcess
+  /** Whether the server serves, and no test has told it to end. */
+  let isWanted = false
   const launch = async () => {
     const [first, rest] = asUser(user, program, words(port, folder))
     const started = spawn(first, rest, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
     child = started
     living.add(started)
-    started.on('exit', () => living.delete(started))
     let said = ''
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (said += data))
-    const failed = new Promise<never>((_, reject) => {
-      child.on('error', reject)
-      child.on('exit', (code) => reject(new Error(`${program} ended with ${code} before it listened: ${said}`)))
+    for (const stream of [started.stdout, started.stderr]) stream?.on('data', (data) => (said += data))
+    let end: string | undefined
+    started.on('error', (error) => {
+      end = `${error}`
     })
-    failed.catch(() => {})
-    const usable = async () => {
-      await listens(port)
-      while (!said.includes(ready)) await sleep(20)
+    started.on('exit', (code, signal) => {
+      living.delete(started)
+      end = `${signal ?? code}`
+      if (isWanted && child === started) noteGoneServer(`${program} on port ${port}`, end, () => said)
+    })
+    while (!said.includes(ready) || !(await isListening(port))) {
+      await sleep(20)
+      if (end !== undefined) throw new Error(`${program} ended with ${end} before it could be used: ${said}`)
     }
-    await Promise.race([usable(), failed])
+    isWanted = true
   }
   const end = (signal: NodeJS.Signals) =>
     new Promise<void>((resolve) => {
+      isWanted = false
       if (child.exitCode !== null || child.signalCode !== null) return resolve()
       child.on('exit', () => resolve())
       child.kill(signal)
@@ -81,7 +88,10 @@ export async function start({ program, words, prepare, ready = '', user }: Launc
     async restart(signal = 'SIGTERM') {
       await end(signal)
       // The first start may fail: PostgreSQL does not start while a process of its last run still ends.
-      await eventually(launch)
+      await eventually(launch).catch((error) => {
+        noteGoneServer(`${program} on port ${port}`, 'an error when it was restarted', () => `${error}`)
+        throw error
+      })
     },
     async stop() {
       await end('SIGKILL')
@@ -119,14 +129,10 @@ export async function freePort(): Promise<number> {
   }
 }
 
-async function listens(port: number): Promise<void> {
-  for (;;) {
-    const isOpen = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(true))
-      socket.on('error', () => resolve(false))
-      socket.on('connect', () => socket.destroy())
-    })
-    if (isOpen) return
-    await sleep(20)
-  }
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true))
+    socket.on('error', () => resolve(false))
+    socket.on('connect', () => socket.destroy())
+  })
 }

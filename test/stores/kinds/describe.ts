@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import { describeWith } from '../../support/needs.ts'
 import type { Server } from '../servers.ts'
 import { serverKinds } from './index.ts'
-import type { ServerKind } from './kind.ts'
+import { installClients, type ServerKind } from './kind.ts'
 
 /**
  * A block of tests for each kind of server, with a server of that kind. The kinds are tested side by side,
@@ -18,8 +18,9 @@ export function describeServers(
     const tests = () => {
       let server: Server
       beforeAll(async () => {
+        installClients()
         server = await about.start()
-      })
+      }, 600_000)
       afterAll(() => server?.stop())
       describe.sequential(title, () => body(kind, about, () => server))
     }

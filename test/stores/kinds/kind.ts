@@ -39,13 +39,18 @@ export const host = '127.0.0.1'
 
 const headers = headersOfThisNode()
 
-/** Loads a client's module. Installs it first if it is missing. */
-export function load(name: string, folder = 'clients') {
+/** Installs the clients if they are missing. On a busy machine that takes minutes. */
+export function installClients(folder = 'clients'): void {
   // Modules that have to be compiled need not be fast. Without `nodedir`, node-gyp would download the headers
   // of Node.
   const variables = { CFLAGS: '-O0', CXXFLAGS: '-O0', ...(headers !== undefined && { npm_config_nodedir: headers }) }
   const flags = folder === 'clients' ? ['--ignore-scripts'] : []
   installOnce(`test/stores/${folder}`, flags, variables)
+}
+
+/** Loads a client's module. Installs it first if it is missing. */
+export function load(name: string, folder = 'clients') {
+  installClients(folder)
   return createRequire(join(repository, 'test/stores', folder, 'package.json'))(name)
 }
 
