@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { layouts } from 'graupel'
 import { afterEach, describe, expect, it } from 'vitest'
 import { pagesFolder } from '../../src/host/folder.js'
 import { program as cli } from '../support/cli.ts'
 import { freshNamespace } from '../support/engines.ts'
-import { duplicatesAmong, expectAscending, total } from '../support/ids.ts'
+import { duplicatesAmong, expectAscending, expectRefusedAt, total } from '../support/ids.ts'
 import { describeWith, libfaketime } from '../support/needs.ts'
 import { claimsOf, pagesOf } from '../support/pages.ts'
 import {
@@ -34,6 +35,12 @@ afterEach(cleanUp)
 const plan = (): Plan => ({ node: 7, namespace: freshNamespace() })
 const pidOf = (process: Obedient) => process.started.child.pid
 
+/** Returns the time of the highest ceiling in the texts of steps. */
+function ceilingMsIn(steps: string): number {
+  const ceilings = Array.from(steps.matchAll(/"ceiling":"(\d+)"/g), ([, slot]) => Number(BigInt(slot as string) >> 12n))
+  return layouts.twitter.epochMs + Math.max(...ceilings)
+}
+
 proveClaims(2)
 
 describe('a node that the js engine counts', () => {
@@ -54,7 +61,7 @@ describe('a node that the js engine counts', () => {
     const before = await first.take(5000)
     await first.close()
     // A call of the closed generator must not take the node again.
-    expect((await first.issue(0, 0)).error).toMatchObject({ code: 'ERR_CLOSED' })
+    expect((await first.issue({ count: 1 })).error).toMatchObject({ code: 'ERR_CLOSED' })
     const second = await opened(own, js)
     const after = await second.take(5000)
     expectAscending(before, after)
@@ -104,15 +111,19 @@ describe('a node that the js engine counts', () => {
   it('leaves only its latest step and the step before in its folder', async () => {
     const own = plan()
     const first = await opened(own, js)
-    await first.issue(1500, 1)
     const [claim = ''] = claimsOf(own.namespace ?? '')
-    const [earlier = 0, latest] = readdirSync(claim)
-      .map((name) => Number.parseInt(name, 10))
-      .sort((a, b) => a - b)
-    expect(readdirSync(claim)).toHaveLength(2)
+    const steps = () =>
+      readdirSync(claim)
+        .map((name) => Number.parseInt(name, 10))
+        .sort((a, b) => a - b)
+    const [begin = 0] = steps()
     // Each step is half a second.
-    expect(latest).toBeGreaterThan(2)
-    expect(latest).toBe(earlier + 1)
+    await until(async () => {
+      await first.issue({ count: 20 })
+      return (steps().at(-1) ?? 0) >= begin + 3
+    })
+    const [earlier = 0, ...latest] = steps()
+    expect(latest).toEqual([earlier + 1])
   })
 })
 
@@ -228,13 +239,14 @@ describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
   it('because it becomes read-only, ids are made up to the ceiling, and again when it can be written', async () => {
     const process = inMemory('')
     await process.open(plan())
-    const before = await process.issue(100, 1)
+    const before = await process.issue({ count: 20 })
     await process.shell('mount -o remount,ro /dev/shm')
-    const during = await process.issue(3000, 1)
+    const steps = await process.shell('cat /dev/shm/graupel-*/*.claim/*')
+    const during = await process.issueUntilRefused()
     expect(during.error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'EROFS' })
-    expect(during.ids.length).toBeGreaterThan(10)
+    expectRefusedAt(ceilingMsIn(steps), during)
     await process.shell('mount -o remount,rw /dev/shm')
-    const after = await process.issue(100, 1)
+    const after = await process.issue({ count: 20 })
     expect(after.error).toBeUndefined()
     expectAscending([...before.ids, ...during.ids, ...after.ids])
   })
@@ -251,12 +263,15 @@ describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
 
 describeWith(['linux', 'root'], 'a node of the js engine whose process has given up its rights', () => {
   it('is counted up to its ceiling, and then refused with the reason', async () => {
-    const process = await opened(plan(), js)
+    const own = plan()
+    const process = await opened(own, js)
     await process.take(3)
     await process.becomeUser(65_534)
-    const { ids, error } = await process.issue(5000, 1)
-    expect(ids.length).toBeGreaterThan(10)
-    expect(error).toMatchObject({
+    const [claim = ''] = claimsOf(own.namespace ?? '')
+    const steps = readdirSync(claim).map((name) => readFileSync(join(claim, name), 'utf8'))
+    const refused = await process.issueUntilRefused()
+    expectRefusedAt(ceilingMsIn(steps.join()), refused)
+    expect(refused.error).toMatchObject({
       code: 'ERR_STATE_UNAVAILABLE',
       message: expect.stringMatching(/belongs to user 0, .* for user 65534, .*; create generators after/),
     })

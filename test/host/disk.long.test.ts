@@ -1,21 +1,12 @@
 import { copyFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { decode, layouts } from 'graupel'
 import { afterEach, expect, it } from 'vitest'
 import { freshNamespace } from '../support/engines.ts'
-import { descentsIn } from '../support/ids.ts'
+import { descentsIn, expectRefusedAt } from '../support/ids.ts'
 import { describeWith, withMounts, withoutRootsRights } from '../support/needs.ts'
 import { deletePages } from '../support/pages.ts'
-import {
-  cleanUp,
-  type Failure,
-  failure,
-  type Issued,
-  Obedient,
-  opened,
-  type Plan,
-  stateFolder,
-} from '../support/processes.ts'
+import { cleanUp, type Failure, failure, Obedient, opened, type Plan, stateFolder } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 // A generator whose state file can no longer be written: it makes ids up to the ceiling, says why it stops
 // there, and continues as soon as the file can be written again.
@@ -27,26 +18,21 @@ const plan = (state: string): Plan => ({ node: 1, namespace: freshNamespace(), s
 
 /** Lets a process meet a fault, and removes the fault. */
 async function through(process: Obedient, trouble: () => unknown, mend: () => unknown, expected: Partial<Failure>) {
-  const before = await process.issue(20, 1)
+  const before = await process.issue({ count: 20 })
   await trouble()
-  const during = await process.issue(5000, 1)
+  const during = await process.issueUntilRefused()
   expect(during.error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', ...expected })
-  // The process has made every id below the ceiling, and no id above it.
-  expect(during.ids.length).toBeGreaterThan(10)
-  expectBelowCeiling(during)
+  expectRefusedAt(during.ceilingMs, during)
   // Each call throws that error, and makes no id.
-  expect((await process.issue(100, 10)).error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', ...expected })
+  const again = await process.issueUntilRefused()
+  expect(again.error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', ...expected })
+  expect(again.ids).toHaveLength(0)
   await mend()
-  const after = await process.issue(windowMs * 2, 1)
+  const after = await process.issue({ rises: 2 })
   expect(after.error).toBeUndefined()
-  expect(after.ids.length).toBeGreaterThan(10)
+  expect(after.ceilingMs).toBeGreaterThan(during.ceilingMs as number)
   expect(descentsIn(BigUint64Array.from([...before.ids, ...during.ids, ...after.ids]))).toBe(0)
   await process.close()
-}
-
-function expectBelowCeiling({ ids, ceilingMs }: Issued): void {
-  const last = decode(ids.at(-1) ?? 0n, layouts.twitter).timestampMs
-  expect(last).toBeLessThan(ceilingMs ?? 0)
 }
 
 describeWith(['native', 'linux', 'shim'], 'a running generator whose state file', () => {
@@ -71,20 +57,22 @@ describeWith(['native', 'linux', 'shim'], 'a running generator whose state file'
     const own = { ...plan(disk.state), windowMs: 600 }
     const process = await opened({ ...own, maxWaitMs: 30_000 }, disk)
     disk.order('slow 400')
-    const waited = await process.issue(1200, 1)
+    const { waits } = await process.stats()
+    // A sync begins in the middle of the window of 600 ms, and ends after its end.
+    const waited = await process.issue({ rises: 2 })
     expect(waited.error).toBeUndefined()
-    expect(waited.slowestMs).toBeGreaterThan(30)
+    expect((await process.stats()).waits).toBeGreaterThan(waits)
     disk.order()
     await process.close()
     await process.open({ ...own, maxWaitMs: 300 })
     disk.order('slow 2500')
-    const refused = await process.issue(10_000, 1)
+    const refused = await process.issueUntilRefused()
     expect(refused.error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: undefined })
     expect(refused.error?.message).toMatch(/maxWaitMs \(300\)/)
-    expectBelowCeiling(refused)
+    expectRefusedAt(refused.ceilingMs, refused)
     disk.order()
     // The slow sync has to end first.
-    await expect.poll(async () => (await process.issue(50, 1)).error, { timeout: 20_000 }).toBeUndefined()
+    await until(async () => (await process.issue({ count: 1 })).error === undefined)
   })
 
   it('cannot be made because the disk fails is not opened, and leaves no file behind', async () => {
@@ -96,7 +84,7 @@ describeWith(['native', 'linux', 'shim'], 'a running generator whose state file'
     expect((await process.shell(`ls -A ${disk.folder}`)).split('\n')).toEqual(['watch', ''])
     disk.order()
     await process.open(own)
-    expect((await process.issue(20, 1)).error).toBeUndefined()
+    expect((await process.issue({ count: 20 })).error).toBeUndefined()
   })
 })
 
@@ -141,11 +129,11 @@ describeWith(['native', 'linux'], 'a running generator whose state file', () => 
     copyFileSync(state, copy)
     deletePages(own.namespace ?? '')
     const process = await opened(own)
-    await process.issue(20, 1)
+    await process.issue({ count: 20 })
     copyFileSync(copy, state)
-    const during = await process.issue(5000, 1)
+    const during = await process.issueUntilRefused()
     expect(during.error?.message).toMatch(/was overwritten while/)
-    expectBelowCeiling(during)
+    expectRefusedAt(during.ceilingMs, during)
   })
 
   it.each([
@@ -154,11 +142,11 @@ describeWith(['native', 'linux'], 'a running generator whose state file', () => 
   ])('was %s goes on to its ceiling, and says that it is damaged', async (_, damage) => {
     const { state } = file()
     const process = await opened(plan(state))
-    await process.issue(20, 1)
+    await process.issue({ count: 20 })
     damage(state)
-    const during = await process.issue(5000, 1)
+    const during = await process.issueUntilRefused()
     expect(during.error?.code).toBe('ERR_STATE_CORRUPT')
-    expectBelowCeiling(during)
+    expectRefusedAt(during.ceilingMs, during)
   })
 
   it('was deleted and made again by a restart is one state with the new file, if the page exists', async () => {
@@ -179,7 +167,7 @@ describeWith(['native', 'linux', 'setpriv'], 'a generator whose folder', () => {
     const { folder, state } = stateFolder()
     const process = await opened(plan(state), { within: withoutRootsRights })
     await process.shell(`chmod 0 ${folder}`)
-    const { ids, error } = await process.issue(windowMs * 3, 1)
+    const { ids, error } = await process.issue({ rises: 3 })
     expect(error).toBeUndefined()
     expect(descentsIn(ids)).toBe(0)
     await process.shell(`chmod 700 ${folder}`)
@@ -215,7 +203,7 @@ describeWith(['native', 'linux', 'mounts'], 'a state file on a file system', () 
     await process.open(own)
     // An existing state file needs no more room.
     await process.shell(`head -c 65536 /dev/zero > ${folder}/filler || true`)
-    expect((await process.issue(windowMs * 2, 1)).error).toBeUndefined()
+    expect((await process.issue({ rises: 2 })).error).toBeUndefined()
   })
 
   it('that is read-only is refused until it may be written', async () => {

@@ -41,7 +41,7 @@ describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its proce
     // The thread raises the ceiling through the open file.
     const { ceilingMs } = await first.stats()
     if (place === 'file') {
-      const { ids: more, error } = await first.issue(1200, 20)
+      const { ids: more, error } = await first.issue({ rises: 1, pauseMs: 20 })
       expect(error).toBeUndefined()
       ids.push(...more)
       expect((await first.stats()).ceilingMs ?? 0).toBeGreaterThan(ceilingMs ?? 0)

@@ -20,7 +20,7 @@ describeWith(['native', 'linux', 'userns'], 'a process in a user namespace, and 
     const own: Plan = { node: 1, namespace: freshNamespace(), ...(place === 'file' && { state }) }
     const both = await Promise.all([opened(own, native), opened(own, { ...native, ...inside })])
     // Both processes read the true clock.
-    const issued = await Promise.all(both.map((one) => one.issue(100, 0)))
+    const issued = await Promise.all(both.map((one) => one.issue({ count: 20_000, pauseMs: 0 })))
     expect(issued.map(({ error }) => error)).toEqual([undefined, undefined])
     expect(duplicatesAmong(issued.map(({ ids }) => ids))).toBe(0)
     expect(pagesOf(own.namespace ?? '')).toHaveLength(1)

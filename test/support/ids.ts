@@ -1,4 +1,6 @@
+import { decode, layouts } from 'graupel'
 import { expect } from 'vitest'
+import type { Issued } from './processes.ts'
 
 export function total(arrays: readonly BigUint64Array[]): number {
   return arrays.reduce((sum, { length }) => sum + length, 0)
@@ -28,6 +30,15 @@ export function descentsIn(ids: BigUint64Array): number {
 export function isAscending(ids: ArrayLike<bigint>): boolean {
   for (let i = 1; i < ids.length; i++) if ((ids[i] as bigint) <= (ids[i - 1] as bigint)) return false
   return true
+}
+
+/**
+ * Expects that a generator was refused at its ceiling: it had made no id above, and was not refused before the
+ * clock had reached the ceiling.
+ */
+export function expectRefusedAt(ceilingMs: number | null, { ids, errorMs }: Issued): void {
+  if (ids.length > 0) expect(decode(ids.at(-1) as bigint, layouts.twitter).timestampMs).toBeLessThan(ceilingMs ?? 0)
+  expect(errorMs).toBeGreaterThanOrEqual(ceilingMs ?? Number.POSITIVE_INFINITY)
 }
 
 export function expectAscending(...parts: readonly (readonly bigint[])[]): void {

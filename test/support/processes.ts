@@ -33,11 +33,24 @@ export interface Failure {
   retryAfterMs?: number
 }
 
+/**
+ * The end of a process's work: a number of ids, a number of times that its ceiling has risen, or an error, which
+ * ends it in any case. It is no time, in which a busy machine does little.
+ */
+export interface Bound {
+  count?: number
+  rises?: number
+  /** The pause after each id. @default 1 */
+  pauseMs?: number
+}
+
 export interface Issued {
   ids: BigUint64Array
+  /** The ceiling at the end. */
   ceilingMs: number | null
-  slowestMs: number
   error?: Failure
+  /** The time at which the error was thrown. */
+  errorMs?: number
 }
 
 export interface Surroundings {
@@ -159,7 +172,8 @@ export class Obedient {
   }
 
   open = (plan: Plan) => this.#tell<void>('open', plan)
-  issue = (forMs: number, everyMs: number) => this.#tell<Issued>('issue', { forMs, everyMs })
+  issue = (bound: Bound) => this.#tell<Issued>('issue', bound)
+  issueUntilRefused = () => this.#tell<Issued>('issue', {})
   take = (count: number) => this.#tell<bigint[]>('take', count)
   stats = () => this.#tell<Stats>('stats')
   becomeUser = (user: number) => this.#tell<void>('becomeUser', user)

@@ -21,26 +21,29 @@ const orders = {
     ids = generatorOf(plan)
   },
   /**
-   * Makes ids for a time, or until a call throws.
+   * Makes ids, one in each pause, until a call throws, or as many as the bound allows.
    *
-   * @param {{ forMs: number, everyMs: number }} pace
+   * @param {import('../../support/processes.js').Bound} bound
    */
-  issue({ forMs, everyMs }) {
+  issue({ count = Number.POSITIVE_INFINITY, rises = Number.POSITIVE_INFINITY, pauseMs = 1 }) {
     const made = []
-    const startMs = performance.now()
+    let { ceilingMs } = generator().stats()
+    let risen = 0
     let error
-    let slowestMs = 0
-    do {
-      const beforeMs = performance.now()
+    let errorMs
+    while (error === undefined && made.length < count && risen < rises) {
       try {
         made.push(generator().next())
       } catch (thrown) {
+        errorMs = Date.now()
         error = plain(thrown)
       }
-      slowestMs = Math.max(slowestMs, performance.now() - beforeMs)
-      if (everyMs > 0) Atomics.wait(still, 0, 0, everyMs)
-    } while (error === undefined && performance.now() - startMs < forMs)
-    return { ids: BigUint64Array.from(made), ceilingMs: generator().stats().ceilingMs, slowestMs, error }
+      const next = generator().stats().ceilingMs
+      if (next !== ceilingMs) risen++
+      ceilingMs = next
+      if (pauseMs > 0) Atomics.wait(still, 0, 0, pauseMs)
+    }
+    return { ids: BigUint64Array.from(made), ceilingMs, error, errorMs }
   },
   /** @param {number} count */
   take: (count) => generator().take(count),
