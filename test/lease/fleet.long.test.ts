@@ -14,7 +14,8 @@ import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
 import { eventually, until } from '../support/until.ts'
 
-// The number of writes that a fleet makes. The benchmarks measure how long writes take.
+// Fleets on real servers. timing.test.ts proves how many writes 64 processes take, which depends on the time that
+// a write takes; the benchmarks measure that time.
 
 const ends: (() => unknown)[] = []
 afterAll(async () => {
@@ -43,7 +44,7 @@ describe('processes that begin together', () => {
 
   for (const [kind, { name, missing, start, clients, isFetched }] of Object.entries(serverKinds)) {
     describeWith([missing], name, () => {
-      it('gives each a node of its own, after few writes', async () => {
+      it('gives each a node of its own', async () => {
         const server = await started(start)
         const [client, open] = Object.entries(clients)[0] as [string, Open]
         const { store, close } = await open(server.port)
@@ -56,7 +57,6 @@ describe('processes that begin together', () => {
         console.info(
           `${name}: 64 processes that began together took ${writes / 64} writes each, ${Math.max(...got.map((one) => one.writes))} at most`,
         )
-        expect(writes / 64).toBeLessThanOrEqual(4)
       }, 600_000)
     })
   }

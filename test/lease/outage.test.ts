@@ -1,22 +1,14 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { platform } from '#platform'
+import { expect, it } from 'vitest'
 import { createGenerator } from '../../src/generator/create.js'
 import { acquireLease } from '../../src/lease/lease.js'
 import { memoryStore } from '../../src/stores/memory-store.js'
 import { read } from '../support/documents.ts'
 import { freshNamespace } from '../support/engines.ts'
-import { VirtualTime } from '../support/virtual-time.ts'
+import { virtualPlatform } from './virtual-platform.ts'
 
 // Proves "Without the store, ids continue for 4 to 6 s" of README.md and docs/leases.md, in virtual time.
 
-const time = new VirtualTime()
-beforeEach(() => {
-  vi.spyOn(platform, 'wallMs').mockImplementation(() => Date.UTC(2026, 0) + time.monotonicMs())
-  vi.spyOn(platform, 'monotonicMs').mockImplementation(() => time.monotonicMs())
-  vi.spyOn(platform, 'later').mockImplementation((callback, ms) => time.later(callback, ms))
-  vi.spyOn(platform, 'background').mockImplementation((callback, ms) => time.background(callback, ms))
-})
-afterEach(() => vi.restoreAllMocks())
+const time = virtualPlatform()
 
 /** A store whose calls fail while `state.isAway`. */
 function unreliableStore() {

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createGenerator, type EngineKind } from 'graupel'
@@ -71,16 +70,16 @@ describe.each(engines)('threads that have the handle of a lease, on the %s engin
   it('never use a node again that was given back, whatever they do at that moment', async () => {
     const { lease, inner, namespace } = await leaseWith({ node: { worker: 0 } })
     const threads = [await startWorker(lease.handle, engine), await startWorker(lease.handle, engine)]
-    const answers = threads.map(async ({ ask }) => {
-      const made: bigint[] = []
+    const made: bigint[][] = [[], []]
+    const answers = threads.map(async ({ ask }, i) => {
       for (;;) {
         const answer = await ask('many')
-        made.push(...answer.made)
-        if (answer.code !== undefined) return BigUint64Array.from(made)
+        made[i]?.push(...answer.made)
+        if (answer.code !== undefined) return BigUint64Array.from(made[i] ?? [])
       }
     })
-    // Any moment will do: the threads make ids all the time.
-    await sleep(30)
+    // Any moment will do at which both threads make ids.
+    await until(() => made.every(({ length }) => length > 10_000))
     await lease.release()
     const next = await leaseWith({ store: inner, namespace, node: { worker: 0 }, acquireTimeoutMs: 0 })
     const after = BigUint64Array.from(createGenerator({ lease: next.lease, engine }).take(3000))
