@@ -1,11 +1,12 @@
-import { GraupelError, show } from '../core/errors.js'
+import { GraupelError } from '../core/errors.js'
 import { clientError, readStoreOptions } from './options.js'
 import { newVersion } from './record.js'
+import { commandFor, type Script, textOf } from './redis-scripts.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 
 /**
- * A client of ioredis, node-redis (`redis`, `@redis/client`) or `@valkey/valkey-glide`; single, Sentinel or
- * Cluster.
+ * A client of ioredis, of node-redis (`redis`, `@redis/client`) from version 5 on, or of
+ * `@valkey/valkey-glide`; single, Sentinel or Cluster.
  */
 export type RedisClient = IoredisClient | NodeRedisClient | GlideClient
 
@@ -27,29 +28,6 @@ export interface RedisStoreOptions extends StoreOptions {
   prefix?: string
 }
 
-// Every call is a script: it runs in one step, and on the primary, whereas clients may send plain reads to
-// replicas. PERSIST changes nothing, but replicas refuse it as a write. So no read returns the old data of a
-// replica.
-const scripts = {
-  read: `
-redis.call('PERSIST', KEYS[1])
-return redis.call('HGET', KEYS[1], ARGV[1])`,
-  list: "return redis.call('HGETALL', KEYS[1])",
-  // A value is stored behind its version, which has 36 characters.
-  write: `
-redis.call('PERSIST', KEYS[1])
-local found = redis.call('HGET', KEYS[1], ARGV[1])
-if (found and string.sub(found, 1, 36) or '') ~= ARGV[2] then return '' end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-return 'written'`,
-  // Returns the sum as text, because Lua's numbers hold 53 bits.
-  add: "redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[2]) return redis.call('HGET', KEYS[1], ARGV[1])",
-  time: "local now = redis.call('TIME') return 'now:' .. now[1] .. ' ' .. now[2] .. '\\n' .. redis.call('INFO', 'memory')",
-  // A client may put a prefix of its own before the key.
-  place: "return KEYS[1] .. ' ' .. redis.call('INFO', 'server')",
-  info: "return redis.call('INFO', 'server') .. redis.call('INFO', 'replication') .. redis.call('INFO', 'memory')",
-} as const
-
 const versionLength = 36
 
 /**
@@ -66,8 +44,10 @@ const versionLength = 36
  * does not connect again.
  * @param options - None is required; {@link RedisStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject
- * with the client's errors, and `incarnation` and `nowMs` with GraupelError `ERR_STORE_UNSAFE` if the
- * server's `maxmemory-policy` evicts keys that do not expire, such as `allkeys-lru`.
+ * with the client's errors; with GraupelError `ERR_STORE_INVALID` if the client gave the answer to another
+ * call; with `ERR_STORE_UNSAFE` if the client is inside MULTI. `incarnation` and `nowMs` reject with
+ * `ERR_STORE_UNSAFE` if the server's `maxmemory-policy` evicts keys that do not expire, such as
+ * `allkeys-lru`.
  * @example
  * const client = new Redis(process.env.REDIS_URL, { socketTimeout: 3000 }) // of ioredis
  * const store = redisStore(client)
@@ -80,18 +60,19 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   options = readStoreOptions(options, 'prefix')
   const { prefix = 'graupel', assumeDurable = false } = options
   const send = senderOf(client)
-  const run = (script: keyof typeof scripts, name: string, words: string[], signal: AbortSignal | undefined) => {
+  const run = async (script: Script, name: string, given: string[], signal: AbortSignal | undefined) => {
     signal?.throwIfAborted()
     // The text in braces determines the slot.
     const hash = `{${prefix}}${name}`
-    return send(hash, ['EVAL', scripts[script], '1', hash, ...words])
+    const { words, answerOf } = commandFor(script, hash, given)
+    return answerOf(await send(hash, words))
   }
   /**
    * Asks the server that has the hash of a key: while a slot migrates, some of its hashes are on one server,
    * and some on another.
    */
   const ask = async (script: 'time' | 'info', key: string | undefined, signal: AbortSignal | undefined) => {
-    const text = textOf(await run(script, key === undefined ? '' : `:${partsOf(key).folder}`, [], signal))
+    const text = await run(script, key === undefined ? '' : `:${partsOf(key).folder}`, [], signal)
     const of = (field: string) => {
       const found = new RegExp(`^${field}:(.+?)\\r?$`, 'm').exec(text)?.[1]
       if (found === undefined) throw new Error(`INFO of the server has no ${field}`)
@@ -112,17 +93,18 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     async read(key, signal) {
       const { folder, name } = partsOf(key)
       const found = await run('read', `:${folder}`, [name], signal)
-      return found === null || found === undefined ? undefined : entryOf(key, textOf(found))
+      return found === '' ? undefined : entryOf(key, found)
     },
     async list(folder, signal) {
-      const found = await run('list', `:${folder}`, [], signal)
-      return pairsOf(found).map(([name, stored]) => entryOf(folder + name, stored))
+      // Names and values in turns.
+      const found = Array.from<string>(JSON.parse(await run('list', `:${folder}`, [], signal)))
+      return found.flatMap((name, i) => (i % 2 === 0 ? [entryOf(folder + name, found[i + 1] as string)] : []))
     },
     async write(key, value, expected, signal) {
       const { folder, name } = partsOf(key)
       const version = newVersion()
       const answer = await run('write', `:${folder}`, [name, expected ?? '', version + value], signal)
-      return textOf(answer) === 'written' ? version : undefined
+      return answer === 'written' ? version : undefined
     },
     async nowMs(signal, key) {
       const [seconds, microseconds] = (await ask('time', key, signal))('now').split(' ')
@@ -133,7 +115,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       return `${of('run_id')} ${of('master_replid')}`
     },
     async place(signal) {
-      const text = textOf(await run('place', '', [], signal))
+      const text = await run('place', '', [], signal)
       const [, keys, id, port] = /^(.*?) # Server.*^run_id:(\S+).*^tcp_port:(\d+)/ms.exec(text) ?? []
       // Not in the script, which may not ask that. A cluster has one database, and a user may have no right
       // to ask.
@@ -145,7 +127,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     },
     async add(key, count, signal) {
       const { folder, name } = partsOf(key)
-      return BigInt(textOf(await run('add', `.sums:${folder}`, [name, count.toString()], signal)))
+      return BigInt(await run('add', `.sums:${folder}`, [name, count.toString()], signal))
     },
   }
 }
@@ -175,24 +157,4 @@ function partsOf(key: string): { folder: string; name: string } {
 
 function entryOf(key: string, stored: string): StoreEntry {
   return { key, version: stored.slice(0, versionLength), value: stored.slice(versionLength) }
-}
-
-/** Reads the answer of HGETALL: a list of names and values in turns, or pairs, depending on the client. */
-function pairsOf(answer: unknown): [string, string][] {
-  if (answer === null || answer === undefined) return []
-  if (answer instanceof Map) return [...answer].map(([name, value]) => [textOf(name), textOf(value)])
-  if (!Array.isArray(answer)) {
-    return Object.entries(answer as object).map(([name, value]) => [name, textOf(value)])
-  }
-  if (answer.length > 0 && typeof answer[0] === 'object' && !(answer[0] instanceof Uint8Array)) {
-    return answer.map(({ key, value }: { key: unknown; value: unknown }) => [textOf(key), textOf(value)])
-  }
-  return answer.flatMap((name, i) => (i % 2 === 0 ? [[textOf(name), textOf(answer[i + 1])] as [string, string]] : []))
-}
-
-/** Reads a reply that is a text, or bytes if the client is set so. */
-function textOf(reply: unknown): string {
-  if (typeof reply === 'string') return reply
-  if (reply instanceof Uint8Array) return new TextDecoder().decode(reply)
-  throw new Error(`the server answered ${show(reply)}, which is no text`)
 }

@@ -28,12 +28,12 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-/** Makes a folder in which only these clients are installed. */
+/** Makes a folder in which only these clients are installed; `redis-4` is version 4 of `redis`. */
 export function projectWith(...names: string[]): string {
   const folder = join(root, `project ${count++}`)
   mkdirSync(folder)
   for (const name of names) {
-    const link = join(folder, 'node_modules', name)
+    const link = join(folder, 'node_modules', name.replace(/-\d$/, ''))
     mkdirSync(dirname(link), { recursive: true })
     symlinkSync(join(clients, name), link)
   }

@@ -7,8 +7,10 @@ export interface LossyProxy {
   readonly cuts: number
   /**
    * Forwards the next message with this text, and then closes the connection instead of forwarding the reply.
+   *
+   * @param kept - How much of the reply is forwarded before: 0.5 for the first half. @default 0
    */
-  cutReplyTo(text: string): void
+  cutReplyTo(text: string, kept?: number): void
   /** Holds all data in both directions until the returned function is called, which forwards the data. */
   hold(): () => void
   /**
@@ -23,6 +25,7 @@ export async function startProxy(serverPort: number): Promise<LossyProxy> {
   const sockets = new Set<Socket>()
   const silent = new Set<Socket>()
   let marker: string | undefined
+  let part = 0
   let cuts = 0
   let held: (() => void)[] | undefined
   const pass = (action: () => void) => {
@@ -51,7 +54,9 @@ export async function startProxy(serverPort: number): Promise<LossyProxy> {
         if (silent.has(near)) return
         if (!isCutting) return near.write(data)
         cuts++
-        end()
+        if (part === 0) return end()
+        near.end(data.subarray(0, data.length * part))
+        silent.add(near)
       }),
     )
     for (const socket of [near, far]) {
@@ -71,8 +76,9 @@ export async function startProxy(serverPort: number): Promise<LossyProxy> {
     get cuts() {
       return cuts
     },
-    cutReplyTo(text) {
+    cutReplyTo(text, kept = 0) {
       marker = text
+      part = kept
     },
     hold() {
       held ??= []

@@ -117,8 +117,8 @@ const calls = ['read', 'list', 'write', 'nowMs', 'incarnation', 'place', 'add', 
 const replacedAfterMs = 1000
 
 /**
- * Replaces a client that has gone silent by a new one. No call is repeated: its caller finds out whether it
- * was done.
+ * Replaces a client that has gone silent, or mixes answers up, by a new one. No call is repeated: its caller
+ * finds out whether it was done.
  *
  * @param open - Opens the store with a new client.
  */
@@ -145,6 +145,13 @@ export function replacing(first: Opened, open: () => Promise<Opened>): Opened {
         throw error
       })
       return await (store[name] as (...words: unknown[]) => unknown)(...words)
+    } catch (error) {
+      if (Object(error).code !== 'ERR_STORE_INVALID') throw error
+      // The client has given the answer to another call, and may do so from now on.
+      dropped(used)
+      throw new Error('its client gave an answer that is not the answer to this call, and was replaced', {
+        cause: error,
+      })
     } finally {
       answeredMs = platform.monotonicMs()
       stop()

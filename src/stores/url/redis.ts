@@ -1,4 +1,4 @@
-import { rangeError } from '../../core/errors.js'
+import { GraupelError, rangeError } from '../../core/errors.js'
 import type { RedisClient } from '../redis.js'
 import {
   type Client,
@@ -68,6 +68,12 @@ const nodeRedis: Client = {
     let isConnected = false
     const socket = { connectTimeout: connectMs, reconnectStrategy: () => (isConnected ? reconnectMs : false) }
     const client = createClient({ url: url.text, socket })
+    if (client.destroy === undefined) {
+      throw new GraupelError(
+        'ERR_STORE_UNAVAILABLE',
+        'the package redis is older than version 5, which waits for ever, or ends the process, after a connection that broke within an answer; run: npm install redis@latest',
+      )
+    }
     client.on('error', ignore)
     await client.connect()
     if (!(await inCluster(() => client.sendCommand(['INFO', 'cluster'])))) {

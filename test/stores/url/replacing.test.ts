@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { GraupelError } from '../../../src/core/errors.js'
 import { memoryStore } from '../../../src/stores/memory.js'
 import { type Opened, replacing } from '../../../src/stores/url/kind.js'
 import { callsOf } from '../real-time.ts'
@@ -45,6 +46,21 @@ it('a client that answers other calls stays, and so does one whose caller gives 
   clearInterval(timer)
   await expect(callsOf(store, 50).read('a/b')).rejects.toThrow('did not answer')
   expect(closed).toEqual([])
+})
+
+it('a client that gives the answer to another call is closed, and the call may be tried again', async () => {
+  const { open, closed, opened } = clients()
+  const first = await open()
+  const wrong = async () => Promise.reject(new GraupelError('ERR_STORE_INVALID', 'an answer of another call'))
+  const { store } = replacing({ ...first, store: { ...first.store, read: wrong } }, open)
+  const calls = callsOf(store, limitMs)
+  await expect(calls.read('a/b')).rejects.toMatchObject({
+    code: 'ERR_STORE_UNAVAILABLE',
+    message: expect.stringContaining('and was replaced'),
+  })
+  expect(closed).toEqual([1])
+  expect(await calls.read('a/b')).toBeUndefined()
+  expect(opened()).toBe(2)
 })
 
 it('a client that cannot be opened is tried again by the next call', async () => {
