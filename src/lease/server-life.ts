@@ -135,10 +135,22 @@ export class ServerLife {
         continue
       }
       const forgottenMs = seen.sinceMs + maxForgottenMs + this.#rules.maxClockSkewMs
+      if (seen.sinceMs > nowMs + this.#rules.maxClockSkewMs) throw this.#wentBack(key, nowMs, forgottenMs)
       if (nowMs > forgottenMs) return { nowMs, forgottenMs, life: { key, version: entry.version, incarnation } }
       this.#clock.onWait?.(forgottenMs)
       await this.#calls.wait(forgottenMs + 1 - nowMs, signal)
     }
+  }
+
+  /**
+   * Makes the error of a clock that was ahead when the life was first seen. An earlier time is not put in its
+   * place: it is all that is left of the ceilings that the store may have forgotten, which are as far ahead.
+   */
+  #wentBack(key: string, nowMs: number, forgottenMs: number): GraupelError {
+    return new GraupelError(
+      'ERR_CLOCK_SKEW',
+      `the clock of the store '${this.#calls.store.name}' shows ${showTime(nowMs)}, and was ahead of that when the server was first seen; leases that it may have forgotten hold until ${showTime(forgottenMs)}: set the clock if it is wrong, or wait until then; if the server has forgotten no lease since its clock went ahead, remove the record ${key}`,
+    )
   }
 
   /** Writes a record of the group, unless another process is faster. */
