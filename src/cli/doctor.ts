@@ -143,6 +143,8 @@ async function storeChecks({ store, calls, shown }: OpenStore): Promise<Check[]>
   const startMs = performance.now()
   await calls.read('doctor')
   const tookMs = (performance.now() - startMs).toFixed(1)
+  // Refuses a server that evicts records, and warns of one that may acknowledge after another was promoted.
+  if (!store.durable) await calls.incarnation()
   const durable = store.durable
     ? 'durable'
     : 'may forget what it acknowledged, so the first lease after its start or failover takes 11 s'

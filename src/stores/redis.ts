@@ -1,6 +1,7 @@
 import { GraupelError } from '../core/errors.js'
 import { clientError, readStoreOptions } from './options.js'
 import { newVersion } from './record.js'
+import { ReplicaCheck } from './redis-replicas.js'
 import { commandFor, type Script, textOf } from './redis-scripts.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 
@@ -37,7 +38,8 @@ const versionLength = 36
  *
  * Each folder of keys is one hash, `{prefix}:folder`, which a server has or loses as a whole. All hashes are
  * in one slot of a cluster. Reads also need the primary. A user needs the commands EVAL, HGET, HGETALL,
- * HINCRBY, HSET, INFO, PERSIST and TIME (`~{graupel}* +eval +hget …` in an ACL).
+ * HINCRBY, HSET, INFO, PERSIST and TIME (`~{graupel}* +eval +hget …` in an ACL). The process warning
+ * `GRAUPEL_REDIS_REPLICAS` says that `min-replicas-to-write` is too low for the number of replicas.
  *
  * @param client - A connected client of ioredis, node-redis or valkey-glide: of one server, of Sentinel, or
  * of a cluster. It is never closed. A client of node-redis needs a listener of `error`; without a listener it
@@ -85,8 +87,9 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
         `the server has maxmemory-policy ${of('maxmemory_policy')}, so it may evict the records of leases; set maxmemory-policy noeviction`,
       )
     }
-    return of
+    return { text, of }
   }
+  const replicas = new ReplicaCheck()
   return {
     name: 'redis',
     durable: assumeDurable,
@@ -107,11 +110,14 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       return answer === 'written' ? version : undefined
     },
     async nowMs(signal, key) {
-      const [seconds, microseconds] = (await ask('time', key, signal))('now').split(' ')
+      const { of } = await ask('time', key, signal)
+      const [seconds, microseconds] = of('now').split(' ')
       return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
     },
     async incarnation(signal, key) {
-      const of = await ask('info', key, signal)
+      const { text, of } = await ask('info', key, signal)
+      // Not in the script, which may not ask that.
+      await replicas.check(text, () => send(`{${prefix}}`, ['CONFIG', 'GET', 'min-replicas-to-write']))
       return `${of('run_id')} ${of('master_replid')}`
     },
     async place(signal) {

@@ -59,8 +59,8 @@ export async function startWatched(): Promise<Servers & { primary: Server; senti
 }
 
 /** Starts a replica, and waits until it has all data of its primary. */
-export async function startReplica({ port }: Pick<Server, 'port'>): Promise<Server> {
-  const replica = await startRedis('--replicaof', host, `${port}`)
+export async function startReplica({ port }: Pick<Server, 'port'>, ...more: string[]): Promise<Server> {
+  const replica = await startRedis('--replicaof', host, `${port}`, ...more)
   await eventually(async () => {
     const [about] = await tell(replica.port, ['INFO', 'replication'])
     if (!`${about}`.includes('master_link_status:up')) throw new Error(`not synchronised: ${about}`)

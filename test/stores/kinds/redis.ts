@@ -13,9 +13,9 @@ export function startRedis(...more: string[]): Promise<Server> {
 }
 
 /** Starts a sentinel that watches a primary under the name `fleet`, and fails over on its own. */
-export function startSentinel(primary: Server): Promise<Server> {
-  const configuration = `sentinel monitor fleet 127.0.0.1 ${primary.port} 1
-sentinel down-after-milliseconds fleet 500
+export function startSentinel({ port }: Pick<Server, 'port'>, downAfterMs = 500): Promise<Server> {
+  const configuration = `sentinel monitor fleet 127.0.0.1 ${port} 1
+sentinel down-after-milliseconds fleet ${downAfterMs}
 sentinel failover-timeout fleet 2000
 `
   // A sentinel writes its discoveries to its configuration file.
