@@ -8,7 +8,9 @@ export interface Claimant extends Identity {
 
 /** A claim that was taken. */
 export interface Claimed {
-  /** Number of the claim's latest step, by which {@link Claims.isHeld} finds it. */
+  /** The step that the threads had when the claim was read. */
+  readonly from: number
+  /** The claim's latest step, by which {@link Claims.isHeld} finds it. */
   readonly step: number
   /** The claimant already held the claim, so its own memory has the word. */
   readonly isOwn: boolean
@@ -18,14 +20,18 @@ export interface Claimed {
   readonly ceiling: bigint
 }
 
-/** The fields of a claim that all threads of a claimant share. */
+/** The fields of a claim that all threads of a claimant share. Another thread may change them at any time. */
 export interface Held {
   /**
-   * Number of the claim's step; 0 if the threads hold no claim. Set after the floor of a new claim is raised.
+   * The claim's step: 32 bits of its token, which is random; 0 if the threads never held the claim. Not its
+   * number: a claim that was deleted begins with the same numbers again. Set after the floor of a new claim is
+   * raised.
    */
-  step: number
+  readonly step: number
   /** The first slot that was not issued; 0 if it is not known. */
   readonly word: bigint
+  /** The first slot that no thread may issue; 0 if there is none. */
+  readonly ceiling: bigint
 }
 
 /** A step that leaves the key to the page. */
@@ -63,7 +69,7 @@ export interface Claims {
   /**
    * Takes a key, or raises the ceiling of a claim that the claimant holds.
    *
-   * @param held - Read and written while the claim is taken.
+   * @param held - Read while the claim is taken.
    */
   take(claimant: Claimant, clock: ClaimClock, held: Held): Claimed
   /**

@@ -1,7 +1,7 @@
 import { GraupelError } from '../core/errors.js'
 import type { Claimant, ClaimClock } from '../engine/claims.js'
 import { type Identity, layoutNameIn } from '../engine/key.js'
-import { type Latest, latestStep, type Step } from './claim-steps.js'
+import type { Step } from './claim-steps.js'
 import { checkFolder, claimIn, ownFolder, pagesFolder } from './folder.js'
 import { fateOf, isThisProcess } from './process.js'
 import { hasCode, permissionFor } from './system.js'
@@ -27,31 +27,25 @@ export function claimPath(key: string): string {
 }
 
 /** Attempts a change of this user's claim of a key until it succeeds. */
-export function withClaim<T>(
-  { key }: Claimant,
-  change: (place: string, latest: Latest | undefined) => T | undefined,
-): T {
+export function withClaim<T>({ key }: Claimant, change: (place: string) => T | undefined): T {
   const { path, user } = placeOf(key)
   checkUser(path, user)
   return changeClaim(path, change, () => ownFolder(folderOf(path)))
 }
 
 /**
- * Attempts a change of the claim at a path until `change` returns a value.
+ * Attempts a change of the claim at a path until `change` returns a value, because no other process was
+ * faster.
  *
  * @param prepare - Makes or checks the folder of claims.
  */
-export function changeClaim<T>(
-  place: string,
-  change: (place: string, latest: Latest | undefined) => T | undefined,
-  prepare = () => {},
-): T {
+export function changeClaim<T>(place: string, change: (place: string) => T | undefined, prepare = () => {}): T {
   try {
     prepare()
     for (let attempts = 0; attempts < maxAttempts; attempts++) {
       try {
         checkFolder(place)
-        const changed = change(place, latestStep(place))
+        const changed = change(place)
         if (changed !== undefined) return changed
       } catch (error) {
         // ENOENT: the claim was removed meanwhile.

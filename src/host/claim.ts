@@ -20,68 +20,103 @@ export const claims: Claims = {
   randomBits,
 }
 
-/**
- * How often a thread checks whether another thread has raised the floor of its step. Together the pauses take
- * a second.
- */
-const maxLooks = 60
-const pauseMs = (looks: number) => (looks < 10 ? 1 : 20)
-
 function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
-  let looks = 0
-  return withClaim(claimant, (place, latest) => {
-    const isOfProcess = latest !== undefined && isHolder(claimant, latest.says)
-    const isOwn = isOfProcess && latest.number === held.step
-    if (isOfProcess && !isOwn && looks < maxLooks) {
-      // Another thread has made the step, and raises the floor at this moment, unless the thread was
-      // terminated.
-      sleep(pauseMs(looks++))
-      return undefined
-    }
+  return withClaim(claimant, (place) => {
+    const { from, latest, isOwn } = settledStep(place, claimant, held)
     const before = ceilingOf(place, latest, claimant, clock)
-    const floorBeside = () => {
-      const page = freePage(claimant, clock, pageBeside(place))
-      if (page !== undefined) return page
-      // A claim or page may have been deleted in this tick, and its process may make ids until the tick ends.
-      return latest?.says.use === 'released' ? 0n : clock.slotAfter(0)
-    }
-    if (!isOwn) {
-      if (latest !== undefined && !isOfProcess) checkFree(claimant, clock, place, latest.says)
-      // Checked first, so that a refused attempt leaves no step for a native process to find.
-      floorBeside()
-      held.step = 0
-    }
-    // From the word and not from `before`: several threads that meet the ceiling would each raise it by a
-    // window.
-    const ceiling = isOwn ? highest(before, clock.ceilingFrom(held.word, isOwn)) : clock.ceilingFrom(before, isOwn)
+    if (!isOwn) mayTake(place, latest, claimant, clock)
+    const findFloor = () => (isOwn ? before : highest(before, floorBeside(place, latest, claimant, clock)))
+    const ceiling = nextCeiling(clock, held, { before, floor: findFloor(), isOwn })
     const step = makeAndTidy(place, latest, { ids: claimant, owner: claimant.owner, ceiling, use: 'counts' })
     if (step === undefined) return undefined
-    if (isOwn) return { step: step.number, isOwn, floor: before, ceiling }
     try {
-      // First the claim is made, then the page is looked for. Native processes do the opposite, so one of two
+      // The page is read again after the step is made. Native processes do the opposite, so one of two
       // processes sees the other.
-      return { step: step.number, isOwn, floor: highest(before, floorBeside()), ceiling }
+      return { from, step: shortToken(step), isOwn, floor: findFloor(), ceiling }
     } catch (error) {
       // If this fails, the step stays, and its ceiling is the next floor.
-      attempt(() => makeStep(place, step, { ids: claimant, ceiling: before, use: 'page' }))
+      attempt(() => makeStep(place, step, { ids: claimant, ceiling: highest(before, held.word), use: 'page' }))
       throw error
     }
   })
 }
 
+interface Found {
+  /** The step that the threads had before the claim was read. */
+  readonly from: number
+  readonly latest: Latest | undefined
+  /** Whether the threads have the latest step. */
+  readonly isOwn: boolean
+}
+
+/**
+ * How often a thread looks whether another thread has raised the floor of its step. Together the pauses take
+ * a second.
+ */
+const maxLooks = 60
+const pauseMs = (looks: number) => (looks < 10 ? 1 : 20)
+
+/**
+ * Finds the latest step. If another thread has made the step, that thread raises the floor at this moment,
+ * unless it was terminated. So this thread waits for the floor.
+ */
+function settledStep(place: string, claimant: Claimant, held: Held): Found {
+  for (let looks = 0; ; looks++) {
+    // Read before the claim: a step that another thread makes later is found by its token.
+    const from = held.step
+    const latest = latestStep(place)
+    const isOfProcess = latest !== undefined && isHolder(claimant, latest.says)
+    const isOwn = isOfProcess && shortToken(latest) === from
+    if (isOwn || !isOfProcess || looks === maxLooks) return { from, latest, isOwn }
+    sleep(pauseMs(looks))
+  }
+}
+
+/** @throws GraupelError `ERR_STATE_UNREACHABLE` if another process may count the key */
+function mayTake(place: string, latest: Latest | undefined, claimant: Claimant, clock: ClaimClock): void {
+  if (latest !== undefined && !isHolder(claimant, latest.says)) checkFree(claimant, clock, place, latest.says)
+}
+
+/** The first slot that processes without a step leave to this process. @throws as `freePage` */
+function floorBeside(place: string, latest: Latest | undefined, claimant: Claimant, clock: ClaimClock): bigint {
+  const page = freePage(claimant, clock, pageBeside(place))
+  if (page !== undefined) return page
+  // A claim or page may have been deleted in this tick, and its process may make ids until the tick ends.
+  return latest?.says.use === 'released' ? 0n : clock.slotAfter(0)
+}
+
+/**
+ * The ceiling of the next step. At or above the ceiling that the threads have, which is that of a step that
+ * may have been deleted: the threads issue slots below that ceiling, and the next process begins above this
+ * one.
+ *
+ * @param found - The ceiling of the step before, and the floor of the next step.
+ */
+function nextCeiling(
+  clock: ClaimClock,
+  { word, ceiling }: Held,
+  found: { readonly before: bigint; readonly floor: bigint; readonly isOwn: boolean },
+): bigint {
+  const { before, floor, isOwn } = found
+  // An own claim is raised from the word and not from the floor: several threads that meet the ceiling would
+  // each raise it by a window.
+  const fresh = clock.ceilingFrom(isOwn ? word : highest(floor, word), isOwn)
+  return highest(fresh, highest(before, ceiling))
+}
+
 /** The name of the claimant's latest step of each key, so that the claim is not read in each tick. */
-const stepNames = new Map<string, { readonly number: number; readonly name: string }>()
+const stepNames = new Map<string, { readonly step: number; readonly name: string }>()
 
 function isClaimHeld(claimant: Claimant, step: number): boolean {
   const { statSync } = process.getBuiltinModule('node:fs')
   const place = claimPath(claimant.key)
   try {
     let known = stepNames.get(claimant.key)
-    if (known?.number !== step) {
+    if (known?.step !== step) {
       const latest = latestStep(place)
-      if (latest?.number !== step || !isHolder(claimant, latest.says)) return false
-      known = latest
-      stepNames.set(claimant.key, { number: step, name: latest.name })
+      if (latest === undefined || shortToken(latest) !== step || !isHolder(claimant, latest.says)) return false
+      known = { step, name: latest.name }
+      stepNames.set(claimant.key, known)
     }
     return statSync(`${place}/${known.name}`, { throwIfNoEntry: false }) !== undefined
   } catch {
@@ -97,13 +132,14 @@ function releaseClaim(claimant: Claimant, held: number, word: bigint): void {
     const place = claimPath(claimant.key)
     const latest = latestStep(place)
     // Another thread that has made a later step may be beyond the word.
-    if (latest?.number !== held || !isHolder(claimant, latest.says)) return
+    if (latest === undefined || shortToken(latest) !== held || !isHolder(claimant, latest.says)) return
     makeAndTidy(place, latest, { ids: claimant, owner: claimant.owner, ceiling: word, use: 'released' })
   })
 }
 
 function giveToPage(path: string, ids: Identity, clock: ClaimClock): PageStep | undefined {
-  const given = changeClaim(path, (place, latest) => {
+  const given = changeClaim(path, (place) => {
+    const latest = latestStep(place)
     if (latest === undefined) {
       // Even a folder without a step prevents the use of the page.
       attempt(() => process.getBuiltinModule('node:fs').rmdirSync(place))
@@ -152,6 +188,11 @@ function ceilingOf(place: string, latest: Latest | undefined, { key }: Identity,
   const ceiling = BigInt(says.ceiling)
   if (ceiling <= endSlot) return ceiling
   throw damagedState('claim', place, `it has the ceiling ${ceiling}, which its layout cannot have`)
+}
+
+/** Names a step among the steps of this process: 32 bits of its token, never 0. */
+function shortToken({ says }: Latest): number {
+  return Number(BigInt.asIntN(32, BigInt(`0x${says.token}`))) || 1
 }
 
 function highest(a: bigint, b: bigint): bigint {

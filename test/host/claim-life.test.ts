@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync } from 'node:fs'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { claims, forgetClaim } from '../../src/host/claim.js'
 import type { latestStep } from '../../src/host/claim-steps.js'
 import { caught } from '../support/engines.ts'
@@ -24,63 +24,44 @@ import {
 describe('a claim', () => {
   it('is made if there was none, and begins with the next tick', () => {
     const own = claimant()
-    expect(take(own)).toEqual({ step: 1, isOwn: false, floor: 1001n, ceiling: 1500n })
+    expect(take(own)).toMatchObject({ number: 1, isOwn: false, floor: 1001n, ceiling: 1500n })
     expect(numbersOf(own)).toEqual([1])
-    expect(claims.isHeld(own, 1)).toBe(true)
+    expect(claims.isHeld(own, own.held.step)).toBe(true)
   })
 
   it('is raised above the word once, even if several threads find its ceiling too low', () => {
     const own = claimant()
     take(own)
     for (const word of [1400n, 1400n, 1500n, 900n]) {
-      const { ceiling } = claims.take(own, clock, { step: latestOf(own)?.number ?? 0, word })
+      Object.assign(own.held, { word })
+      const { ceiling } = take(own)
       expect(ceiling).toBe(word === 900n ? 2000n : word + 500n)
     }
   })
 
   it('is raised by the next step, which keeps its predecessor', () => {
     const own = claimant()
-    take(own)
+    const first = take(own)
     Object.assign(own.held, { word: 1500n })
-    expect(take(own)).toEqual({ step: 2, isOwn: true, floor: 1500n, ceiling: 2000n })
+    expect(take(own)).toMatchObject({ from: first.step, number: 2, isOwn: true, floor: 1500n, ceiling: 2000n })
     expect(numbersOf(own)).toEqual([1, 2])
-    expect(take(own)).toMatchObject({ step: 3, floor: 2000n })
+    expect(take(own)).toMatchObject({ number: 3, floor: 2000n })
     expect(numbersOf(own)).toEqual([2, 3])
-    expect(claims.isHeld(own, 1)).toBe(false)
-    expect(claims.isHeld(own, 3)).toBe(true)
-  })
-
-  it('waits for the floor of a step that another thread has just made', () => {
-    const own = claimant()
-    claims.take(own, clock, { step: 0, word: 0n })
-    const held = { step: 0, word: 1500n }
-    const wait = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
-      held.step = wait.mock.calls.length < 3 ? 0 : 1
-      return 'timed-out'
-    })
-    expect(claims.take(own, clock, held)).toEqual({ step: 2, isOwn: true, floor: 1500n, ceiling: 2000n })
-    expect(wait).toHaveBeenCalledTimes(3)
-  })
-
-  it('continues at the ceiling of a step whose thread was terminated', () => {
-    const own = claimant()
-    claims.take(own, clock, { step: 0, word: 0n })
-    vi.spyOn(Atomics, 'wait').mockReturnValue('timed-out')
-    expect(take(own)).toEqual({ step: 2, isOwn: false, floor: 1500n, ceiling: 2000n })
+    expect(claims.isHeld(own, first.step)).toBe(false)
+    expect(claims.isHeld(own, own.held.step)).toBe(true)
   })
 
   it('of a process that is gone is continued at its ceiling', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '9000' })
-    expect(take(own)).toEqual({ step: 6, isOwn: false, floor: 9000n, ceiling: 9500n })
+    expect(take(own)).toMatchObject({ number: 6, isOwn: false, floor: 9000n, ceiling: 9500n })
   })
 
   it('that was given back is continued at its word', () => {
     const own = claimant()
-    take(own)
-    claims.release(own, 1, 1234n)
+    claims.release(own, take(own).step, 1234n)
     expect(latestOf(own)?.says).toMatchObject({ use: 'released', ceiling: '1234' })
-    expect(take({ ...own, owner: 'another' })).toMatchObject({ step: 3, isOwn: false, floor: 1234n })
+    expect(take({ ...own, owner: 'another' })).toMatchObject({ number: 3, isOwn: false, floor: 1234n })
   })
 
   it('of a process that runs is refused, and stays as it is', () => {
@@ -95,29 +76,29 @@ describe('a claim', () => {
 
   it('is not given back by a process that has lost it', () => {
     const own = claimant()
-    take(own)
+    const { step } = take(own)
     remove(own)
     writeStep(own, '1.b')
-    claims.release(own, 1, 5000n)
+    claims.release(own, step, 5000n)
     expect(latestOf(own)?.says).toMatchObject({ use: 'counts', owner: 'theirs' })
   })
 
   it('is not given back if another thread has made the next step meanwhile', () => {
     const own = claimant()
-    take(own)
+    const { step } = take(own)
     Object.assign(own.held, { word: 1500n })
     take(own)
-    claims.release(own, 1, 1234n)
+    claims.release(own, step, 1234n)
     expect(latestOf(own)?.says).toMatchObject({ use: 'counts', ceiling: '2000' })
   })
 
   it('is lost if another process has begun it again, with the same number', () => {
     const own = claimant()
-    take(own)
-    expect(claims.isHeld(own, 1)).toBe(true)
+    const { step } = take(own)
+    expect(claims.isHeld(own, step)).toBe(true)
     remove(own)
     writeStep(own, '1.b')
-    expect(claims.isHeld(own, 1)).toBe(false)
+    expect(claims.isHeld(own, step)).toBe(false)
   })
 
   it.each([
@@ -127,7 +108,7 @@ describe('a claim', () => {
   ])('begins at the page beside it that %s', (_, word, last, floor) => {
     const own = claimant()
     writePage(own, word, last)
-    expect(take(own)).toMatchObject({ step: 1, floor })
+    expect(take(own)).toMatchObject({ number: 1, floor })
   })
 
   it.each([
@@ -168,8 +149,8 @@ describe('a claim that leaves its key to a page', () => {
     const [low, high] = [claimant(), claimant()]
     writeChain(low, { use: 'page', ceiling: '900' })
     writeChain(high, { use: 'page', ceiling: '7000' })
-    expect(take(low)).toMatchObject({ step: 6, floor: 1001n })
-    expect(take(high)).toMatchObject({ step: 6, floor: 7000n })
+    expect(take(low)).toMatchObject({ number: 6, floor: 1001n })
+    expect(take(high)).toMatchObject({ number: 6, floor: 7000n })
   })
 
   it('is refused while its process runs, and does nothing if it was removed', () => {
@@ -193,7 +174,7 @@ describe('a claim that is forgotten', () => {
     expect(forget(own)).toBe(true)
     expect(isThere(own)).toBe(false)
     expect(readdirSync(pages).filter((name) => name.endsWith('.new'))).toEqual([])
-    expect(take(own)).toMatchObject({ step: 1, floor: 1001n })
+    expect(take(own)).toMatchObject({ number: 1, floor: 1001n })
   })
 
   it('stays if another process takes it up at this moment', () => {
@@ -208,16 +189,16 @@ describe('a claim that is forgotten', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '7000' })
     inFrontOf('linkSync', () => forget(own))
-    expect(take(own)).toMatchObject({ step: 1, floor: 1001n })
+    expect(take(own)).toMatchObject({ number: 1, floor: 1001n })
     expect(numbersOf(own)).toEqual([1])
   })
 
   it('begins with the next tick for a process that takes it before it is removed', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '7000' })
-    inFrontOf('renameSync', () => expect(take(own)).toMatchObject({ step: 7, floor: 1001n }))
+    inFrontOf('renameSync', () => expect(take(own)).toMatchObject({ number: 7, floor: 1001n }))
     expect(forget(own)).toBe(true)
-    expect(claims.isHeld(own, 7)).toBe(false)
+    expect(claims.isHeld(own, own.held.step)).toBe(false)
   })
 
   it('has been forgotten by another process if its folder is gone', () => {

@@ -28,8 +28,8 @@ describe('a step', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '7000' })
     writeStep(own, name, { ...gone, ceiling: '3000', token: 'c' })
-    expect(take(own)).toMatchObject({ step: 6, floor: 7000n })
-    expect(take(own)).toMatchObject({ step: 7, isOwn: true })
+    expect(take(own)).toMatchObject({ number: 6, floor: 7000n })
+    expect(take(own)).toMatchObject({ number: 7, isOwn: true })
   })
 
   it.each(['9999999999999999999999', '9999999999999999999999.a', '5', 'x.a', '6.x', '.6.a'])(
@@ -38,7 +38,7 @@ describe('a step', () => {
       const own = claimant()
       writeChain(own, { ...gone, ceiling: '7000' })
       writeFileSync(join(own.place, name), 'nonsense')
-      expect(take(own)).toMatchObject({ step: 6, floor: 7000n })
+      expect(take(own)).toMatchObject({ number: 6, floor: 7000n })
     },
   )
 
@@ -135,7 +135,7 @@ describe('if two processes take a claim at once', () => {
       // The other process that slept, after step 4.
       writeStep(own, '5.a4', { ...gone, ceiling: '4000', token: 'c' })
     })
-    expect(take(own)).toMatchObject({ step: 9, floor: 8000n })
+    expect(take(own)).toMatchObject({ number: 9, floor: 8000n })
   })
 
   it('a process that slept, and was killed after its link, leaves a step that does not count', () => {
@@ -150,13 +150,13 @@ describe('if two processes take a claim at once', () => {
     })
     expect(caught(() => take(own)).message).toContain('killed')
     expect(numbersOf(own)).toEqual([1, 6])
-    expect(take({ ...own, owner: 'another' })).toMatchObject({ step: 2, floor: 7000n })
+    expect(take({ ...own, owner: 'another' })).toMatchObject({ number: 2, floor: 7000n })
   })
 
   it('a process whose claim was removed makes it again', () => {
     const own = claimant()
     writeChain(own, gone)
     inFrontOf('linkSync', () => remove(own))
-    expect(take(own)).toMatchObject({ step: 1, floor: 1001n })
+    expect(take(own)).toMatchObject({ number: 1, floor: 1001n })
   })
 })

@@ -33,7 +33,7 @@ afterEach(() => {
 export const clock = {
   nowSlot: () => 1000n,
   slotAfter: (tick: number) => BigInt(Math.max(tick, 1000) + 1),
-  ceilingFrom: (floor: bigint) => (floor > 1000n ? floor : 1000n) + 500n,
+  ceilingFrom: (floor: bigint) => (floor > 1001n ? floor : 1000n) + 500n,
   endSlot: 1_000_000n,
   maxTick: 999_999,
 }
@@ -45,15 +45,15 @@ export function claimant() {
   count += 1
   const key = `real 0 1 41 22 12 0 ${count} test`
   const place = join(pages, `${nameOf(key)}.claim`)
-  return { key, description, owner: 'ours', place, held: { step: 0, word: 0n } }
+  return { key, description, owner: 'ours', place, held: { step: 0, word: 0n, ceiling: 0n } }
 }
 export type Own = ReturnType<typeof claimant>
 
-/** Takes a claim, and keeps its step like the js engine. */
+/** Takes a claim, and keeps its step like the js engine. Adds the number of the step. */
 export function take(own: Own) {
   const claimed = claims.take(own, clock, own.held)
   own.held.step = claimed.step
-  return claimed
+  return { number: latestOf(own)?.number, ...claimed }
 }
 
 /** Writes a step of the other process. By default its token is `a` and its number. */

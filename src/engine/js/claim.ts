@@ -22,7 +22,7 @@ export class JsClaim {
   }
 
   get isHeld(): boolean {
-    return this.#state.claim.step !== 0
+    return this.#state.claim.step !== 0 && !isGivenBack(this.#state.word())
   }
 
   /** The path of the claim; `undefined` while the process does not hold the claim. */
@@ -65,14 +65,19 @@ export class JsClaim {
   take(): void {
     const state = this.#state
     const before = state.word()
-    const { step, isOwn, floor, ceiling } = this.#claims.take(this.#claimant, this.#clock, state.claim)
-    if (isGivenBack(before)) state.takeUp(before, floor)
-    else if (!isOwn) state.raiseFloor(floor)
-    // Ids below the floor may have the time of the floor, so a clock that shows an earlier time is behind.
-    if (!isOwn && floor > 0n) state.raiseHighTick(state.tickOf(floor - 1n))
+    const { from, step, isOwn, floor, ceiling } = this.#claims.take(this.#claimant, this.#clock, state.claim)
+    const isTakenUp = isGivenBack(before) && state.takeUp(before, floor)
+    if (!isOwn) {
+      // The key was given back meanwhile, as at the end of the process. The step has no floor then, so no
+      // thread may use it.
+      if (!isTakenUp && state.raiseFloor(floor) === undefined) return
+      // Ids below the floor may have the time of the floor, so a clock that shows an earlier time is behind.
+      if (floor > 0n) state.raiseHighTick(state.tickOf(floor - 1n))
+    }
     state.claim.raiseCeiling(ceiling)
-    // Does nothing if another thread has stopped waiting, and has made a later step.
-    state.claim.moveStep(isOwn ? step - 1 : 0, step)
+    // Another thread has made a step meanwhile. If the claim was deleted in between, the ceiling of that step
+    // may be below the ceiling that was just raised, so it is raised as well.
+    if (!state.claim.moveStep(from, step)) this.take()
   }
 
   /** Gives the key back, so that another process can take it at once. */
@@ -82,7 +87,6 @@ export class JsClaim {
     const step = state.claim.step
     if (step === 0) return
     const word = state.claim.giveBack()
-    state.claim.moveStep(step, 0)
     if (word !== undefined) this.#claims.release(this.#claimant, step, word)
   }
 }
@@ -123,27 +127,22 @@ export class SharedClaim {
     this.#ceilingAt = at / 8 + fields64.claimCeiling
   }
 
-  /** Number of the claim's step; 0 if the process holds no claim. */
+  /** The claim's step, as {@link Held} says. It stays when the key is given back or the claim is lost. */
   get step(): number {
     return Atomics.load(this.#table.words32, this.#at32 + fields32.claimStep)
   }
 
-  set step(step: number) {
-    Atomics.store(this.#table.words32, this.#at32 + fields32.claimStep, step)
-  }
-
-  /** The state word; 0 if the key was given back. */
+  /** The state word, also if the key was given back at that word. */
   get word(): bigint {
     const word = Atomics.load(this.#table.words64, this.#wordAt)
-    return isGivenBack(word) ? 0n : word
+    return isGivenBack(word) ? this.ceiling : word
   }
 
   /**
-   * Replaces the step. Does nothing if the step is no longer `from`, because another thread has made a later
-   * step.
+   * Replaces the step. False if the step is no longer `from`, because another thread has made a later step.
    */
-  moveStep(from: number, to: number): void {
-    Atomics.compareExchange(this.#table.words32, this.#at32 + fields32.claimStep, from, to)
+  moveStep(from: number, to: number): boolean {
+    return Atomics.compareExchange(this.#table.words32, this.#at32 + fields32.claimStep, from, to) === from
   }
 
   /** The first slot that may not be issued; 0 if there is no ceiling. */
@@ -175,8 +174,8 @@ export class SharedClaim {
     }
   }
 
-  /** Continues from a slot. Does nothing if the word is no longer `sign`. */
-  takeUp(sign: bigint, slot: bigint): void {
-    Atomics.compareExchange(this.#table.words64, this.#wordAt, sign, slot)
+  /** Continues from a slot. False if the word is no longer `sign`. */
+  takeUp(sign: bigint, slot: bigint): boolean {
+    return Atomics.compareExchange(this.#table.words64, this.#wordAt, sign, slot) === sign
   }
 }

@@ -14,7 +14,7 @@ import { hash, low } from '../../core/typed-array.js'
 //
 // A record: the next record's offset, the key's length, the fields below, the key in UTF-8.
 
-const version = 5
+const version = 6
 const buckets = 4096
 const generationAt = 16
 const bucketsAt = 24
@@ -27,7 +27,7 @@ export const fields32 = {
   keyLength: 1,
   /** Offset of the history; 0 if there is none. */
   history: 2,
-  /** Step of the claim by which the process holds the key; 0 if it holds no claim. */
+  /** Step of the claim by which the process holds the key; 0 if it never held a claim. */
   claimStep: 3,
   generators: 4,
   timesGivenBack: 5,

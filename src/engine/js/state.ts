@@ -190,15 +190,15 @@ export class State {
   }
 
   /**
-   * Continues from `slot`, or from the word that was given back if that is higher. Does nothing unless the
-   * word is still `sign`.
+   * Continues from `slot`, or from the word that was given back if that is higher. False if the word is no
+   * longer `sign`.
    */
-  takeUp(sign: bigint, slot: bigint): void {
+  takeUp(sign: bigint, slot: bigint): boolean {
     const given = this.claim.ceiling
     const next = slot > given ? slot : given
     // Another process may have counted meanwhile.
     this.#history()?.raiseFloor(next)
-    this.claim.takeUp(sign, next)
+    return this.claim.takeUp(sign, next)
   }
 
   #move(word: bigint, next: bigint): boolean {
