@@ -3,13 +3,14 @@
  *
  * One key, and some processes on the js engine. Each d_step is one call of the file system, with all that the process does until its next
  * call. A process may stop between two calls for any time, or crash there. No process knows whether another runs. No clock decides
- * anything, unless CLEANERS is defined. The model observes one slot, which is chosen at the beginning. Lines that begin with @ tell what happens.
+ * anything, unless CLEANERS or DELETIONS is defined. The model observes one slot, which is chosen at the beginning. Lines that begin with @ tell what happens.
  *
  * Names that `-D` defines:
  *   WITHOUT=S3   removes a rule
  *   SLOT         the slot that is observed; any slot if it is not defined
  *   SLEEPERS     so many processes read the claim once. Spin finds a violation of three processes sooner
  *   CLEANERS     so many commands `graupel state --clean` run, and a clock decides which slot an id has, and which claims are old
+ *   DELETIONS    so many times the claim is deleted, at any moment; with the same clock
  *   BACK         so many times the clock is set back by a slot
  *   STEPS, SLOTS, PROCESSES, CRASHES   the most steps that are made, the last slot, the number of processes and of crashes
  */
@@ -24,6 +25,8 @@ mtype:rule = {
   S7,    /* a process that has released the claim makes no id */
   S8,    /* a process that follows no released step begins with the next slot of the clock */
   S9,    /* a process looks in each slot whether its claim is there */
+  S10,   /* a process keeps its step until it has made the next, also if it was refused. Without a step it does not look */
+  S11,   /* the next step has the ceiling of the process at least, also if its claim was deleted */
   none
 };
 #ifndef WITHOUT
@@ -38,7 +41,14 @@ mtype:rule = {
 #define BACK 0
 #endif
 #define WINDOW 1
-#ifdef CLEANERS
+#ifndef CLEANERS
+#define CLEANERS 0
+#endif
+#ifndef DELETIONS
+#define DELETIONS 0
+#endif
+#if CLEANERS + DELETIONS > 0
+#define TIMED
 #define next (time + 1)
 #define isShown(slot, tick) (slot == tick)
 #else
@@ -58,6 +68,8 @@ byte slot;                  /* the slot that is observed */
 byte owner = NONE;          /* the process that has made its id */
 byte time;                   /* the slot of the clock */
 byte backs;
+byte top;                    /* the last slot that the clock has shown */
+byte holder = NONE;          /* the process that has made the last step */
 
 hidden byte i, j, found, folder;
 /* Finds a file by its name. */
@@ -129,17 +141,35 @@ again:
     list();
     isOwn = (held != NONE && latest == held);
     before = (latest == NONE -> 0 : S(latest).ceiling);
-    if :: !isOwn -> held = NONE; floor = 0; ceiling = 0 :: else fi;
+    if :: !isOwn && !rule(S10) -> held = NONE :: else fi;
     printf("@ %d lists, the latest is %d\n", p, latest)
   }
+#if DELETIONS > 0
   if
-  :: isOwn -> isReleasing = true
+  :: !isOwn && latest != NONE && ceiling > floor ->
+    d_step { before = 0; latest = NONE; older = 0; printf("@ %d is refused\n", p) }
+    goto makes
+  :: true
+  fi;
+#endif
+  if
+  :: isOwn ->
+    d_step {
+      isReleasing = true;
+      /* giveBack(): no thread makes an id from now on. The tick after the last id is the ceiling of the step that releases. */
+      if :: owner == p && slot >= floor -> floor = slot + 1 :: else fi;
+      if :: rule(S7) -> ceiling = floor :: else fi
+    }
   :: isReleasing = false
   fi;
   d_step {
-    made < STEPS;
-    /* The tick after the last id is the ceiling of a step that releases. */
-    link((isReleasing -> (owner == p && slot >= floor -> slot + 1 : floor) : higher(before, next) + WINDOW), isReleasing);
+    /* A claim that is deleted while the clock is set back is not made by another process before the holder makes it again. */
+    made < STEPS && (latest != NONE || (holder == p && ceiling != 0) || time == top);
+    tick = next;
+    link((isReleasing -> floor : higher(higher(before, next) + WINDOW, (rule(S11) -> ceiling : 0))), isReleasing);
+#if DELETIONS > 0
+    if :: mine != NONE -> holder = p :: else fi;
+#endif
     printf("@ %d links %d\n", p, mine)
   }
   d_step { checkPredecessor(); printf("@ %d checks, and has %d\n", p, mine) }
@@ -159,18 +189,18 @@ again:
   :: else
   fi;
   d_step {
-    if :: !isOwn -> floor = higher((rule(S4) -> before : 0), ((latest != NONE && S(latest).isReleased) || !rule(S8) -> 0 : next)) :: else fi;
+    if :: !isOwn -> floor = higher(floor, higher((rule(S4) -> before : 0), ((latest != NONE && S(latest).isReleased) || !rule(S8) -> 0 : higher(tick, next)))) :: else fi;
     ceiling = (S(mine).ceiling > ceiling -> S(mine).ceiling : ceiling);
-    held = mine; before = 0; latest = NONE; number = 0;
+    held = mine; before = 0; latest = NONE; number = 0; tick = 0;
     printf("@ %d may use the slots %d to %d\n", p, floor, ceiling - 1)
   }
 makes:
-#ifdef CLEANERS
+#ifdef TIMED
   tick = time;
-  if :: rule(S9) && !S(held).isThere -> printf("@ %d finds no claim\n", p); goto again :: else fi;
+  if :: rule(S9) && held != NONE && !S(held).isThere -> printf("@ %d finds no claim\n", p); goto again :: else fi;
 #endif
   do
-#ifdef CLEANERS
+#ifdef TIMED
   :: tick != time -> goto makes
 #endif
   :: isShown(slot, tick) && slot >= floor && slot < ceiling ->
@@ -182,11 +212,11 @@ makes:
   od;
 crash:
   crashes++;
-  held = NONE;
+  held = NONE; floor = 0; ceiling = 0;
   goto again
 }
 
-#ifdef CLEANERS
+#if CLEANERS > 0
 /* cleanClaim() and forgetClaim(). */
 proctype Cleaner(byte p) {
   byte latest, older, mine, number;
@@ -211,11 +241,27 @@ proctype Cleaner(byte p) {
   }
 done: skip
 }
+#endif
 
+#if DELETIONS > 0
+proctype Deleter() {
+  byte deletions;
+  do
+  :: deletions < DELETIONS -> d_step {
+      for (i : 0 .. STEPS - 1) { S(i).isThere = false }
+      deletions++;
+      printf("@ the claim is deleted\n")
+    }
+  :: else -> break
+  od
+}
+#endif
+
+#ifdef TIMED
 proctype Clock() {
   do
-  :: time < SLOTS -> time++; printf("@ the clock shows %d\n", time)
-  :: backs < BACK && time > 0 -> backs++; time--; printf("@ the clock is set back to %d\n", time)
+  :: d_step { time < SLOTS -> time++; top = higher(top, time); printf("@ the clock shows %d\n", time) }
+  :: d_step { backs < BACK && time > 0 -> backs++; time--; printf("@ the clock is set back to %d\n", time) }
   od
 }
 #endif
@@ -228,10 +274,15 @@ init {
     select (slot : 0 .. SLOTS);
 #endif
     for (i : 0 .. PROCESSES - 1) { run Process(i) }
-#ifdef CLEANERS
+#if CLEANERS > 0
     /* The claim of a process that is gone. Its ceiling has passed. */
-    S(0).isThere = true; S(0).number = 1; S(0).previous = NONE; S(0).ceiling = 1; made = 1; time = 1;
+    S(0).isThere = true; S(0).number = 1; S(0).previous = NONE; S(0).ceiling = 1; made = 1; time = 1; top = 1;
     for (i : 0 .. CLEANERS - 1) { run Cleaner(PROCESSES + i) }
+#endif
+#if DELETIONS > 0
+    run Deleter();
+#endif
+#ifdef TIMED
     run Clock()
 #endif
   }

@@ -15,8 +15,9 @@ function sourceOf(model: Model): string {
 
 /** The rules that a model can do without, such as B3. */
 function rulesOf(model: Model): string[] {
-  const found = readFileSync(sourceOf(model), 'utf8').matchAll(/\brule\(([A-Z]\d)\)/g)
-  return [...new Set(Array.from(found, ([, rule]) => rule as string))].toSorted()
+  const found = readFileSync(sourceOf(model), 'utf8').matchAll(/\brule\(([A-Z]\d+)\)/g)
+  const names = [...new Set(Array.from(found, ([, rule]) => rule as string))]
+  return names.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
 }
 
 /** The rules of the lease. */
@@ -75,6 +76,18 @@ export const completeClaim: Readonly<Record<string, Search>> = {
     defines: { CLEANERS: 1, SLEEPERS: 2, CRASHES: 0, STEPS: 4, SLOTS: 3 },
     depth: 1e5,
   },
+  'a claim that is deleted at any moment': {
+    model: 'claim',
+    defines: { DELETIONS: 1, CRASHES: 0, STEPS: 3, SLOTS: 2 },
+    depth: 1e5,
+  },
+}
+
+/** A claim that is deleted at any moment, while the clock is set back by two slots. */
+const deletedWhileSetBack: Search = {
+  model: 'claim',
+  defines: { DELETIONS: 1, SLEEPERS: 1, CRASHES: 0, STEPS: 3, SLOTS: 3, SLOT: 3, BACK: 2 },
+  depth: 1e5,
 }
 
 /**
@@ -125,11 +138,17 @@ export function without(rule: string): Search & { readonly bounds: Bounds } {
 
 /**
  * The claim without a rule. S3 takes two late processes, while a third one makes five steps; S8 and S9 take a
- * claim that is removed.
+ * claim that is removed, S10 a claim that is deleted, S11 one that is deleted while the clock is set back.
  */
 export function claimWithout(rule: string): Search {
   if (rule === 'S8' || rule === 'S9') {
     return { ...cleanedWhileSetBack, defines: { ...cleanedWhileSetBack.defines, BACK: 0, WITHOUT: rule } }
+  }
+  if (rule === 'S10') {
+    return { model: 'claim', defines: { DELETIONS: 1, CRASHES: 0, STEPS: 3, SLOTS: 2, WITHOUT: rule }, depth: 150, isBitstate: true }
+  }
+  if (rule === 'S11') {
+    return { ...deletedWhileSetBack, defines: { ...deletedWhileSetBack.defines, WITHOUT: rule }, depth: 150, isBitstate: true }
   }
   const usual = { CRASHES: 1, STEPS: 5, SLOTS: 3 }
   const late = completeClaim['a claim, three processes, two of which are late'] as Search

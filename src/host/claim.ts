@@ -26,13 +26,14 @@ function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
     const before = ceilingOf(place, latest, claimant, clock)
     if (!isOwn) mayTake(place, latest, claimant, clock)
     const findFloor = () => (isOwn ? before : highest(before, floorBeside(place, latest, claimant, clock)))
-    const ceiling = nextCeiling(clock, held, { before, floor: findFloor(), isOwn })
+    const floor = findFloor()
+    const ceiling = nextCeiling(clock, held, { before, floor, isOwn })
     const step = makeAndTidy(place, latest, { ids: claimant, owner: claimant.owner, ceiling, use: 'counts' })
     if (step === undefined) return undefined
     try {
       // The page is read again after the step is made. Native processes do the opposite, so one of two
       // processes sees the other.
-      return { from, step: shortToken(step), isOwn, floor: findFloor(), ceiling }
+      return { from, step: shortToken(step), isOwn, floor: highest(floor, findFloor()), ceiling }
     } catch (error) {
       // If this fails, the step stays, and its ceiling is the next floor.
       attempt(() => makeStep(place, step, { ids: claimant, ceiling: highest(before, held.word), use: 'page' }))

@@ -6,7 +6,7 @@ import { describeWith } from '../support/needs.ts'
 describeWith(['spin'], 'the model of the claim', () => {
   it('has the rules of the document', () => {
     const document = readFileSync(new URL('../../docs/model.md', import.meta.url), 'utf8')
-    const named = Array.from(document.matchAll(/^\| (S\d) \|/gm), ([, rule]) => rule)
+    const named = Array.from(document.matchAll(/^\| (S\d+) \|/gm), ([, rule]) => rule)
     expect(named.length).toBeGreaterThan(3)
     expect(claimRules).toEqual(named)
   })

@@ -2,7 +2,7 @@
 // its ids to a file of its own.
 import { openSync, writeSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
-import { isMainThread, threadId, Worker, workerData } from 'node:worker_threads'
+import { isMainThread, parentPort, threadId, Worker, workerData } from 'node:worker_threads'
 import { generatorOf, order } from './order.js'
 
 /**
@@ -10,7 +10,8 @@ import { generatorOf, order } from './order.js'
  * @property {import('./order.js').Plan} plan
  * @property {string} file - The path of the threads' files, to which `.<pid>.<thread>` is added.
  * @property {number} threads - They open their generators at the same moment.
- * @property {number} [terminateMs] - A thread is terminated, and another one started, every so often.
+ * @property {number} [terminateMs] - A thread is terminated, and another one started, so long after its first
+ * ids.
  */
 
 /** The codes with which a claim refuses a process, or asks it to wait. */
@@ -21,14 +22,13 @@ if (isMainThread) {
   const given = order()
   writeSync(1, 'o')
   const ready = new Int32Array(new SharedArrayBuffer(8))
-  const startThread = () => new Worker(new URL(import.meta.url), { workerData: { ...given, ready } })
-  const threads = Array.from({ length: given.threads }, startThread)
-  if (given.terminateMs !== undefined) {
-    setInterval(() => {
-      void threads.shift()?.terminate()
-      threads.push(startThread())
-    }, given.terminateMs)
+  const startThread = () => {
+    const thread = new Worker(new URL(import.meta.url), { workerData: { ...given, ready } })
+    if (given.terminateMs === undefined) return
+    const replace = () => thread.terminate().then(startThread)
+    thread.once('message', () => setTimeout(replace, given.terminateMs))
   }
+  for (let i = 0; i < given.threads; i++) startThread()
 } else {
   contend(workerData)
 }
@@ -55,7 +55,9 @@ function contend({ plan, file, threads, ready }) {
       Atomics.wait(ready, 1, 1, 1)
     }
     writeSync(out, own.subarray(0, filled))
-    if (!hasMade && filled > 0) writeSync(1, 'i')
-    hasMade ||= filled > 0
+    if (hasMade || filled === 0) continue
+    hasMade = true
+    writeSync(1, 'i')
+    parentPort?.postMessage('made')
   }
 }
