@@ -1,18 +1,22 @@
 /*
- * The claim of src/host/claim-steps.ts for Spin. `npm run model` checks it, and docs/model.md says what it covers.
+ * The claim of src/host/claim-steps.ts for Spin. `npm run model` checks it, and docs/model.md says what it
+ * covers.
  *
- * One key, and some processes on the js engine. Each d_step is one call of the file system, with all that the process does until its next
- * call. A process may stop between two calls for any time, or crash there. No process knows whether another runs. No clock decides
- * anything, unless CLEANERS or DELETIONS is defined. The model observes one slot, which is chosen at the beginning. Lines that begin with @ tell what happens.
+ * One key, and some processes on the js engine. Each d_step is one call of the file system, with all that the
+ * process does until its next call. A process may stop between two calls for any time, or crash there. No
+ * process knows whether another runs. No clock decides anything, unless CLEANERS or DELETIONS is defined. The
+ * model observes one slot, which is chosen at the beginning. Lines that begin with @ tell what happens.
  *
  * Names that `-D` defines:
  *   WITHOUT=S3   removes a rule
  *   SLOT         the slot that is observed; any slot if it is not defined
  *   SLEEPERS     so many processes read the claim once. Spin finds a violation of three processes sooner
- *   CLEANERS     so many commands `graupel state --clean` run, and a clock decides which slot an id has, and which claims are old
+ *   CLEANERS     so many commands `graupel state --clean` run, and a clock decides which slot an id has, and
+ *                which claims are old
  *   DELETIONS    so many times the claim is deleted, at any moment; with the same clock
  *   BACK         so many times the clock is set back by a slot
- *   STEPS, SLOTS, PROCESSES, CRASHES   the most steps that are made, the last slot, the number of processes and of crashes
+ *   STEPS, SLOTS, PROCESSES, CRASHES   the most steps that are made, the last slot, the number of processes
+ *                                      and of crashes
  */
 
 mtype:rule = {
@@ -57,7 +61,10 @@ mtype:rule = {
 #endif
 #define NONE 15
 
-/* A step's file; its index is its token. Two names are equal if the numbers and the tokens of the predecessors are. */
+/*
+ * A step's file; its index is its token. Two names are equal if the numbers and the tokens of the
+ * predecessors are.
+ */
 typedef Step { bool isThere, isReleased; byte number, previous, ceiling };
 Step steps[STEPS];
 #define S(i) steps[i]

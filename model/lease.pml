@@ -1,17 +1,21 @@
 /*
  * The lease of docs/leases.md for Spin. `npm run model` checks it, and docs/model.md says what it covers.
  *
- * One node, some processes, and one server with a replica. Each atomic block is one call of the store, with all that the process does
- * until its next call. A process may stop between two calls for any time. Lines that begin with @ tell what happens.
- * The model observes one tick, which is chosen at the beginning. Any tick may be chosen, so the claims hold for all ticks.
+ * One node, some processes, and one server with a replica. Each atomic block is one call of the store, with
+ * all that the process does until its next call. A process may stop between two calls for any time. Lines
+ * that begin with @ tell what happens. The model observes one tick, which is chosen at the beginning. Any
+ * tick may be chosen, so the claims hold for all ticks.
  *
  * Names that `-D` defines:
  *   WITHOUT=B3   removes rule B.3 of docs/leases.md, and so on for each rule
- *   FORGETS      the store may forget what it has acknowledged. Otherwise it is durable, and its clock shows any time at any time
+ *   FORGETS      the store may forget what it has acknowledged. Otherwise it is durable, and its clock shows
+ *                any time at any time
  *   LIVE         all clocks are right, and no replica stays away. Checks that some process gets a node
  *   TICK         the tick that is observed; any tick if it is not defined
- *   WINDOW, TICKS, FAULTS, PROCESSES   a window, the last time, the number of faults, 2 or 3 processes. Faults are crashes, requests
- *                that are lost or late, replicas that are behind, and removed records. An answer is lost if a late request lands at once
+ *   WINDOW, TICKS, FAULTS, PROCESSES   a window, the last time, the number of faults, 2 or 3 processes.
+ *                                      Faults are crashes, requests that are lost or late, replicas that are
+ *                                      behind, and removed records. An answer is lost if a late request lands
+ *                                      at once
  */
 
 mtype:rule = { A1, A2, A3, A4, B1, B2, B3, B4, B5, C1, C2, C3, C4, C5, C6, none };
@@ -31,11 +35,13 @@ mtype:rule = { A1, A2, A3, A4, B1, B2, B3, B4, B5, C1, C2, C3, C4, C5, C6, none 
 #define FORGOTTEN (rule(C1) -> WINDOW : 0)      /* maxForgottenMs */
 mtype = { TAKE, RENEW, RELEASE, LIFE };
 
-/* Process p is the holder p + 1. GONE is a holder that nobody is any more: its process has crashed, or has a new token. */
+/* Process p is the holder p + 1. GONE is a holder that nobody is any more: its process has crashed, or has
+   a new token. */
 #define NOBODY 0
 #define GONE 15
 
-/* A version is a UUID. So all that matters about a version that a process remembers is which records have it. */
+/* A version is a UUID. So all that matters about a version that a process remembers is which records
+   have it. */
 #define ABSENT 4            /* there was no record */
 #define COPY 2              /* the replica's record has this version */
 #define HERE 1              /* the server's record has this version */
@@ -50,7 +56,8 @@ mtype = { TAKE, RENEW, RELEASE, LIFE };
 #define CURRENT 1           /* the write that the process tries at present */
 #define UNKNOWN 2           /* a write whose outcome the process does not know */
 
-/* The record of the node at the server, at the replica while it is cut off, and in a request that was given up. */
+/* The record of the node at the server, at the replica while it is cut off, and in a request that was
+   given up. */
 typedef Lease { byte holder; byte attempt; byte ceiling; bool released };
 Lease lease, leaseCopy, lateLease[PROCESSES];
 /* The record of the server's life. `since` is 0 until it is known. */

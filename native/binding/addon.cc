@@ -2,11 +2,8 @@
 // Each function that JavaScript calls per id is a plain Node-API callback bound to that
 // data, without arguments or result (calls.h). The other functions use node-addon-api.
 //
-// A thread may be ended inside any call of Node-API that runs JavaScript or makes an
-// object. The call then fails, and every later call may fail, too. node-addon-api
-// throws, which an ending thread ignores, and returns an empty value. The methods of an
-// empty value end the process, so each value that may be empty is checked. After a
-// failure the function releases what it has taken and returns, and V8 unwinds.
+// Each value that may be empty is checked: a thread may be ended inside a call of
+// Node-API (Habits in CONTRIBUTING.md).
 
 #include <napi.h>
 

@@ -7,16 +7,13 @@
 namespace graupel {
 
 // The generation of the machine: a number that differs in a copy of the machine that
-// continues with its memory. A generator keeps the generation at which its state or
-// lease was acquired, and reserves slots first, reads the generation second, and
-// returns ids third. If the generation is still the same, no copy was made before the
-// read, so no other machine has these slots. A copy that is made after the read has the
-// ids in its memory like any other value of the program.
-//
-// The sum of two words is the generation. OpenGeneration() of host/generation.h places
-// them.
+// continues with its memory. A generator reserves slots first, reads the generation
+// second, and returns ids third. While the generation is that of its state or lease, no
+// copy was made before the read, so no other machine has these slots.
 
-// Raised by calls, and zeroed in a child of fork() if the system can do that.
+// Generation() is the sum of two words, which OpenGeneration() of host/generation.h
+// places. This one is raised by calls, and zeroed in a child of fork() if the system
+// can do that.
 inline std::atomic<uint64_t> raised_here{0};
 inline std::atomic<uint64_t>* raised_word = &raised_here;
 // Raised by the hypervisor; 0 without one that announces copies.

@@ -19,12 +19,9 @@ inline void RaiseTo(std::atomic<uint64_t>& mark, uint64_t value) {
 }
 
 // How far each of the last kTicks ticks was used: the memory of the policy `reuse`.
-// Entry `tick % kTicks` is one word, the first free slot of that tick. A full tick t
-// has FirstSlot(t + 1), so the tick of an entry is the tick of the slot before it, and
-// zero names no tick.
-//
-// An entry only grows. It is raised before the state word leaves its tick, so once the
-// word has left, the entry is never too low.
+// Entry `tick % kTicks` is one word, the first free slot of that tick; it only grows. A
+// full tick t has FirstSlot(t + 1), so the tick of an entry is the tick of the slot
+// before it, and zero names no tick.
 class History {
  public:
   static constexpr size_t kTicks = 1024;
@@ -40,8 +37,9 @@ class History {
   bool Usable() const { return open_.load(std::memory_order_acquire); }
 
   // Marks every tick that the state word leaves when it goes from `word` to `next` by a
-  // reservation that begins at `first`. Called before the exchange. If the exchange
-  // fails, the marks are too high, which loses slots and repeats none.
+  // reservation that begins at `first`. Called before the exchange, so the mark of a
+  // tick that the word has left is never too low. If the exchange fails, the marks are
+  // too high, which loses slots and repeats none.
   void Leave(const Layout& layout, uint64_t word, uint64_t first, uint64_t next) {
     const uint64_t last_tick = layout.TickOf(next - 1);
     if (word != 0 && layout.TickOf(word - 1) < last_tick) Raise(layout, word);

@@ -195,13 +195,9 @@ inline void BeginAt(State& state, uint64_t expected, uint64_t slot) {
 }
 
 // Gives the state a history: from now on, each tick that the word leaves has its mark.
-// Safe while other threads reserve. They may be between reading "no history" and their
-// exchange, so the word is changed once after the history's place is published, and
-// every exchange that succeeds later was computed from a word that brought the place
-// along [history].
-//
-// `memory` is zeroed, lies at the same distance for all users of the state, and is used
-// from now on if the answer is true.
+// Safe while other threads reserve, because the word is changed once after the
+// history's place is published [history]. `memory` is zeroed, lies at the same distance
+// for all users of the state, and is used from now on if the answer is true.
 inline bool EnableHistory(State& state, const Layout& layout, uint64_t now_tick,
                           History* memory) {
   int64_t at = 0;

@@ -9,14 +9,12 @@
 
 namespace graupel {
 
-// Finds `symbol` in the first module, in the order of loading, that exports it. A
-// process may load this module twice, from two node_modules folders, and each copy has
-// globals of its own: this makes the copies agree on one copy's globals. `own` is the
-// symbol of this copy, and the result if no module is found (a program that was linked
-// without exports).
+// Finds `symbol` in the first module, in the order of loading, that exports it: a
+// process may load this module from two node_modules folders, and the copies have to
+// agree on one copy's globals. Returns `own`, this copy's symbol, if the program was
+// linked without exports.
 //
-// Also pins the module of `own`: Node unloads an addon with the last worker thread that
-// used it, and the record of the issued slots must stay.
+// Pins the module of `own`, whose record of slots must outlive the workers.
 void* FirstModuleExporting(const char* symbol, void* own);
 
 }  // namespace graupel

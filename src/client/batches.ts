@@ -19,12 +19,11 @@ const sliceMs = 1
 const leadRequests = 2
 
 /**
- * The batch that is in use and the batch after it.
+ * The batch in use and the batch after it.
  *
- * The ids from `#at` to `#end` are ready: they are handed out without a look at the clock, which would cost
+ * The ids from `#at` to `#end` are ready: they are handed out without a look at the clock, which costs
  * more than the id. At most {@link maxSlice} ids are ready, and only one if ids are used slowly. So ids that
- * became too old, for example while the machine slept, are dropped before they are used. Runs are written out
- * window by window: composing each id when it is asked for takes six times as long as reading it.
+ * became too old in a sleep are dropped.
  */
 export class Batches implements ReadyNumbers, Fetched, Stock {
   batchSize: number
@@ -32,7 +31,10 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   readonly #clock: Clock
   readonly #ask: () => void
   readonly #empty = new Batch(new Runs(new Uint8Array(0)), 0, 0, 0, 0)
-  /** The window: ids that were written out. */
+  /**
+   * The window: ids that were written out. Composing each id when it is asked for takes six times as long as
+   * reading it here.
+   */
   readonly #ids = new BigUint64Array(maxWindow)
   /** The same memory in halves of 32 bits. */
   readonly #halves = new Uint32Array(this.#ids.buffer)

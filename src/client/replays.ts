@@ -7,14 +7,16 @@ const maxRemembered = 1024
  * Recognizes an answer whose ids were received before: a proxy has kept it, or a node of the service makes
  * ids a second time.
  *
- * Ids of one node ascend from answer to answer, because a client has one request at a time. Numbers of
- * segments do not, because servers behind one URL take segments in turn. An answer with numbers of a segment
- * is recognized by its first number.
+ * Ids of one node ascend from answer to answer, because a client has one request at a time.
  */
 export class Replays {
   readonly #layout: Layout | undefined
   /** The last id of each node, the node that was met longest ago first. */
   readonly #lastOf = new Map<number, bigint>()
+  /**
+   * The first number of each answer with numbers of segments. These numbers do not ascend, because servers
+   * behind one URL take segments in turn.
+   */
   readonly #firsts = new Set<bigint>()
 
   constructor(layout: Layout | undefined) {

@@ -9,16 +9,17 @@ const keptDigits = 1e9
 
 const fromCharCode = /* @__PURE__ */ (() => String.fromCharCode)()
 
-/** Character codes. The length tells which elements {@link textOf} reads. */
+/**
+ * Character codes, and not text: V8 makes a rope of two strings that are together 13 characters or longer,
+ * and the reader of a rope pays for the copy that was saved. The length tells which elements {@link textOf}
+ * reads.
+ */
 type Codes = number[] & Record<0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15, number>
 
 /**
  * Writes ids in decimal. Ids that follow one another differ in their last digits, so the digits above the
- * last three are kept, and those above the last nine stay when the others change. A bigint's `toString` costs
- * more than making the id.
- *
- * The digits are kept as character codes and not as text: V8 makes a rope of two strings that are together 13
- * characters or longer, and the reader of a rope pays for the copy that was saved.
+ * last three are kept, and the digits above the last nine stay when the others change. A bigint's `toString`
+ * costs more than making the id.
  */
 export class DecimalWriter {
   /** All digits but the last three, for ids from `#codesFrom` on. */

@@ -39,11 +39,19 @@ export interface EngineEvent {
 /** The message of the channel `graupel:lease`. */
 export interface LeaseEvent {
   /**
-   * `acquired`; `waiting` until a time, before it is acquired or moves; `late`, when a renewal came after two
-   * thirds of the window; `unreachable`, when a renewal fails after a renewal that did not; `expired`, when
-   * the window has passed without a renewal; `lost`, when another process has the node; `copied`, when this
-   * machine is a copy, and leaves the node to the original; `parked`; `moved` to a node, perhaps the same
-   * node; `released`; `ended`, when no other node was free.
+   * The change:
+   *
+   * - `acquired`
+   * - `waiting`, until a time: before the lease is acquired or moves
+   * - `late`: a renewal came after two thirds of the window
+   * - `unreachable`: a renewal failed after a renewal that did not
+   * - `expired`: the window has passed without a renewal
+   * - `lost`: another process has the node
+   * - `copied`: this machine is a copy, and leaves the node to the original
+   * - `parked`
+   * - `moved` to a node, perhaps the same node
+   * - `released`
+   * - `ended`: no other node was free
    */
   type:
     | 'acquired'

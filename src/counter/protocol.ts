@@ -26,10 +26,8 @@ interface Known {
 /**
  * Counts in the record of a store, one write at a time.
  *
- * A conflict does not prove that a write has failed: it may have landed before another process wrote, and
- * lost its reply. So the record remembers the last write of each writer. Writes whose outcome is not known
- * are pending. They all expect the same version, so at most one of them lands. Once the record has another
- * version, it names the write that landed.
+ * A conflict does not prove that a write has failed: the write may have landed before another process wrote,
+ * and lost its reply. So the record remembers the last write of each writer.
  */
 export class CounterProtocol {
   readonly #calls: StoreCalls
@@ -43,7 +41,11 @@ export class CounterProtocol {
    * forgotten writes.
    */
   #latest: Position | undefined
-  /** The counts of each write that may have landed, or may still land. */
+  /**
+   * The counts of each write that may have landed, or may still land. All these writes expect the same
+   * version, so at most one of them lands. Once the record has another version, it names the write that
+   * landed.
+   */
   readonly #pending = new Map<string, Range>()
   /** The last write that is known to have landed. */
   #landed: string | undefined

@@ -115,10 +115,9 @@ function localTable(): StateTable {
   return own.table
 }
 
-// The first generator of a key decides the key's engine for the life of the process. The addon keeps the
-// choice for all threads that load the addon, and the table of the js engine for all threads that reach the
-// table. The js engine is refused to a thread without the table, and the native engine to a thread without
-// the addon, so any two generators share the addon or the table.
+// The first generator of a key decides the key's engine for the life of the process. The addon and the table
+// of the js engine keep the choice for all threads. A thread without the table is refused the js engine, and
+// a thread without the addon the native engine, so any two generators share the addon or the table.
 
 /** The engines by their numbers in the addon and in the table; 0 is none. */
 const engines: readonly (EngineKind | undefined)[] = [undefined, 'native', 'js']

@@ -7,10 +7,9 @@ import { type ProcessIdentity, thisProcess } from './process.js'
 import { attempt, hasCode, randomBits, readContents } from './system.js'
 
 // The claim of a key is a folder beside the key's page, with a file for each step of its history. The name of
-// a step is its number and the token of its predecessor, such as 8.f3a1; tokens are random. A step is
-// complete before it gets its name by link(2), so exactly one step can follow another. A step without its
-// predecessor does not count: a process made it that had slept while others continued. The first step and its
-// folder get their names at once, by rename(2). docs/state-proof.md has the argument.
+// a step is its number and the token of its predecessor, such as 8.f3a1. Exactly one step can follow another,
+// because link(2) gives a step its name. docs/state-format.md has the rules, docs/state-proof.md the
+// argument.
 
 const format = 1
 /** Longer numbers are not exact in JavaScript. */

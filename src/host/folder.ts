@@ -47,8 +47,8 @@ export function chosenFolder(): string | undefined {
 /**
  * Returns the number in the name of a user's folder: the user's id outside of this process's user namespace
  * (`unshare -Ur`), so that both sides have one folder. Each line of the map has the first id inside, the
- * first id outside, and a count (user_namespaces(7)). The map leads one level up; the system does not show a
- * process the levels above.
+ * first id outside, and a count (user_namespaces(7)). The map leads one level up; the system does not show
+ * the levels above.
  */
 function numberOf(uid: number | bigint | undefined): number | bigint | undefined {
   if (process.platform !== 'linux') return uid

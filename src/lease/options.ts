@@ -44,9 +44,10 @@ export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
   nodes?: readonly [first: number, last: number]
   /**
    * The time by which ids may be ahead of the store's clock at its last acknowledgement: milliseconds, 100 to
-   * 3 600 000, at least three ticks of the layout; at most 10 000 on a store that is not durable. The lease
-   * is renewed after a third of the window. A process that ends without `release()` keeps its node for a
-   * window and `maxClockSkewMs` at most.
+   * 3 600 000, at least three ticks of the layout; at most 10 000 on a store that is not durable.
+   *
+   * The lease is renewed after a third of the window. A process that ends without `release()` keeps its node
+   * for a window and `maxClockSkewMs` at most.
    *
    * @default 6000
    */

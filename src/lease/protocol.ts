@@ -22,8 +22,8 @@ const maxConflicts = 8
 /**
  * Acquires, renews and releases nodes. Each holder has ticks of a node that no other holder has: its floor is
  * at or above every ceiling that was granted before, and it uses no tick from its ceiling on until the store
- * has acknowledged a higher ceiling. Clocks decide which holder is disturbed and which process waits, but
- * never whether ids are distinct (docs/leases.md).
+ * has acknowledged a higher ceiling. Clocks decide which process waits, but never whether ids are distinct
+ * (docs/leases.md).
  */
 export class LeaseProtocol {
   readonly #calls: StoreCalls

@@ -17,13 +17,12 @@ export interface Permutation {
 /**
  * The digits of each width. Half of them have at most 36 bits, so a half is a JavaScript number. SP 800-38G
  * asks for 100 numbers at least, the draft of its revision 1 for 10^6. Radixes end at 2^16 there.
- *
- * 64 is 8 times 8, and 63 is 7 times 9. 53 is prime: 9742 is the least radix whose
- * fourth power reaches 2^53. It exceeds it by six millionths, and what falls there goes through FF1 again.
  */
 export const digitsOf = {
   64: { radix: 256, length: 8, size: 0x1_0000_0000_0000_0000n },
   63: { radix: 512, length: 7, size: 0x8000_0000_0000_0000n },
+  // 53 is prime: 9742 is the least radix whose fourth power reaches 2^53. It exceeds 2^53 by six millionths,
+  // and a result above 2^53 goes through FF1 again.
   53: { radix: 9742, length: 4, size: 0x20_0000_0000_0000n },
 } as const satisfies Record<number, Digits>
 
@@ -32,9 +31,6 @@ const rounds = 10
 /**
  * FF1 of NIST SP 800-38G with an empty tweak, on numbers: the most significant digit is the first. Half of
  * the digits have at most 37 bits.
- *
- * All widths can use one key, because radix and length are in the first block of each round. That block is
- * the same in all rounds, so it is encrypted once, and a round is one block of AES.
  */
 export function permutationOf(key: Uint8Array, { radix, length, size }: Digits): Permutation {
   const { encrypt } = blockCipher(key)
@@ -43,7 +39,8 @@ export function permutationOf(key: Uint8Array, { radix, length, size }: Digits):
   /** How many numbers the digits of each half can write. */
   const halves = [radix ** left, radix ** right] as const
   const [, rightSize] = halves
-  // P, b and d of the standard.
+  // P, b and d of the standard. P contains radix and length, so all widths can use one key. P is the same in
+  // all rounds, so it is encrypted once, and a round is one block of AES.
   const first = Uint8Array.of(1, 2, 1, 0, radix >> 8, radix & 255, 10, left, 0, 0, 0, length, 0, 0, 0, 0)
   const chained = Uint8Array.from(encrypt(first))
   const bytes = Math.ceil((rightSize - 1).toString(2).length / 8)

@@ -12,10 +12,6 @@ let read: ReadMachine | undefined
  * Returns a function that numbers which were fetched ahead are checked with: it is called before a fetch, and
  * again after a number was taken, before the number is returned. If the results are equal, the machine was
  * not copied in between, so no copy has the number (`native/core/generation.h`).
- *
- * It asks the addon if a device tells of copies (8 ns). Otherwise it reads the memory of the states, which
- * changes if a lease is parked or resumed (below 1 ns). In browsers nothing tells of a copy, and the result
- * is `undefined`.
  */
 export function machineReader(): ReadMachine | undefined {
   read ??= makeReader()
@@ -27,6 +23,10 @@ export function presentMachine(): number {
   return machineReader()?.() ?? 0
 }
 
+/**
+ * Asks the addon if a device tells of copies (8 ns). Otherwise reads the memory of the states, which changes
+ * if a lease is parked or resumed (below 1 ns). In browsers nothing tells of a copy.
+ */
 function makeReader(): ReadMachine | undefined {
   if (platform.claims === undefined) return undefined
   const addon = findAddon()

@@ -22,9 +22,8 @@ export type Verdict =
  * Tells a rollback from an overflow. Returns `undefined` if the word is not ahead.
  *
  * The state remembers the latest tick that the clock has shown (`highTick`). A clock that shows less has
- * stepped back by the difference. A word that is ahead of a clock which has not stepped back got there by
- * making ids. A comparison of the wall clock with the monotonic one would cost a reading per id; this costs
- * nothing.
+ * stepped back by the difference. Otherwise the ids made have moved the word ahead. Comparing the wall clock
+ * with the monotonic clock would cost a reading per id.
  */
 export function situationOf(seen: Observation, tickMs: number): Situation | undefined {
   if (seen.headTick <= seen.nowTick) return undefined

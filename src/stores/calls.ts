@@ -81,8 +81,8 @@ export class StoreCalls {
   /**
    * Writes a value that no other write has, and returns after an answered write. A record with this value
    * proves that an attempt has landed, but not that the store keeps it: PostgreSQL shows a commit whose
-   * replica has not confirmed it. So the value is then written again over this record, and the answer to the
-   * later write confirms both.
+   * replica has not confirmed it. So the value is then written again over this record, and the later answer
+   * confirms both writes.
    *
    * @param expected - As in {@link Store.write}. Each attempt expects this version, or the version of an
    * earlier attempt that has landed.

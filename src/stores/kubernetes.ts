@@ -49,9 +49,10 @@ const versionPattern = /^(\S+) (\S+) ([\da-f-]{36})$/
  *
  * Without `url` the process has to run in a pod: its ServiceAccount's token and the cluster's certificate are
  * read for each request, so that they may be replaced. A Role has to allow get, list, create and update of
- * leases in the namespace. The clock is the API server's, in whole seconds. Restoring a snapshot of etcd
- * takes writes back: stop all processes before it, and start them one window + `maxClockSkewMs` after the
- * last process has ended.
+ * leases in the namespace.
+ *
+ * The clock is the API server's, in whole seconds. Restoring a snapshot of etcd takes writes back: stop all
+ * processes before it, and start them one window + `maxClockSkewMs` after the last process has ended.
  *
  * @param options - `{}` is enough in a pod. `assumeDurable` may not be false, because the servers of the API
  * have no incarnation.

@@ -41,9 +41,11 @@ const notComparable = 1267
  * the old `max_id` up to the new `max_id` - 1 are taken.
  *
  * Each call is one transaction on one connection. If the outcome of its COMMIT is not known, the call
- * rejects, and its numbers are skipped. The table needs an engine with transactions, such as InnoDB, and
- * `max_id` has to be a BIGINT, which is checked once. As with Leaf, numbers repeat after a failover that
- * forgets committed writes. A user needs SELECT and UPDATE on the table.
+ * rejects, and its numbers are skipped. As with Leaf, numbers repeat after a failover that forgets committed
+ * writes.
+ *
+ * The table needs an engine with transactions, such as InnoDB, and `max_id` has to be a BIGINT, which is
+ * checked once. A user needs SELECT and UPDATE on the table.
  *
  * @param client - As for `mysqlStore`: a pool of mysql2 or of mariadb, which is never closed. A connection is
  * closed if its transaction was not committed.

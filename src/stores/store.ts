@@ -14,9 +14,11 @@ export interface StoreEntry {
  * `graupel/stores/testing` tests a store that you write.
  *
  * A key consists of folders and a name, such as `leases/orders/12`, in at most 255 characters of printable
- * ASCII. A value is a text of at most 4 096 characters. A call that fails rejects with an error of any kind.
- * The caller then reads the record, and writes again over its version: only an answered write counts, because
- * a read may show a write that the store loses later.
+ * ASCII. A value is a text of at most 4 096 characters.
+ *
+ * A call that fails rejects with an error of any kind. The caller then reads the record, and writes again
+ * over its version: only an answered write counts, because a read may show a write that the store loses
+ * later.
  *
  * @example
  * const store = memoryStore()

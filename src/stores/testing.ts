@@ -11,8 +11,10 @@ export interface StoreCase {
 /**
  * Returns the rules that leases and segments rely on, as cases for any test runner: each case has a name, and
  * a function without parameters whose promise rejects if the store breaks the rule. Each case works in a
- * folder of its own, and leaves its records there. No case makes a database lose acknowledged writes, or
- * answer late or twice: declare by `durable` whether acknowledged writes may be lost.
+ * folder of its own, and leaves its records there.
+ *
+ * No case makes a database lose acknowledged writes, or answer late or twice: declare by `durable` whether
+ * acknowledged writes may be lost.
  *
  * @param open - The store to test. It is called once for each case, and may return the same store.
  * @example

@@ -80,8 +80,12 @@ interface Listener {
  * Replaces four private methods of a client that is not connected yet, whose faults would end the process or
  * leave calls without an answer. All knowledge of the inside of node-zookeeper-client 1.1.3 is in this file;
  * test/stores/adapters.test.ts names that version. Remove this function once the package itself reports these
- * errors: a refused port (findNextServer), an unknown code (onSocketData), the error of a socket
- * (onSocketError), and the rest of a reply after a lost connection (onSocketClosed).
+ * errors:
+ *
+ * - a refused port (findNextServer)
+ * - an unknown code (onSocketData)
+ * - the error of a socket (onSocketError)
+ * - the rest of a reply after a lost connection (onSocketClosed)
  */
 export function mend(client: Client, listener: Listener): void {
   const manager = client.connectionManager

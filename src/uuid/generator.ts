@@ -85,9 +85,10 @@ export interface UuidGenerator<S extends IdSource = IdGenerator> extends Iterabl
 
 /**
  * Makes a generator of UUIDs (RFC 9562, version 7). Time, node and sequence are those of an id of the same
- * node, so two UUIDs are never equal, whatever their random bits are, and they sort as they were made. The
- * random bits, of which there are at least 40, keep them apart from UUIDs of other programs, and make them
- * hard to guess.
+ * node, so two UUIDs are never equal, whatever their random bits are, and they sort as they were made.
+ *
+ * The random bits, of which there are at least 40, keep them apart from UUIDs of other programs, and make
+ * them hard to guess.
  *
  * @param options - The options of `createGenerator`, and `version`; or `ids`, a generator or a client to take
  * the slots from, and `version`.

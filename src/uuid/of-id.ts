@@ -21,9 +21,10 @@ export interface UuidKeyOptions {
 const optionNames: readonly string[] = ['key'] satisfies (keyof UuidKeyOptions)[]
 
 /**
- * Writes an id in the form of a UUID: a `BIGINT` inside, a UUID outside. The bits that are random in other
- * UUIDs are zero, and anyone who knows the layout can make such a UUID. With a key, these bits prove that a
- * holder of the key has made it. Time, node and sequence can be read in both cases.
+ * Writes an id in the form of a UUID: a `BIGINT` inside, a UUID outside. Time, node and sequence can be read.
+ *
+ * The bits that are random in other UUIDs are zero, and anyone who knows the layout can make such a UUID.
+ * With a key, these bits prove that a holder of the key has made it.
  *
  * @param id - A bigint, or the id in decimal digits.
  * @param layout - The layout that it was made with. Its sequence and node have at most 34 bits.

@@ -40,7 +40,7 @@ Fault UsualParent(std::string* parent) {
 // The number in the name of a user's folder: the user's id outside of the process's
 // user namespace (unshare -Ur), so that both sides have one folder. Each line of the
 // map is the first id inside, the first id outside, and a count (user_namespaces(7)).
-// The map leads one level up; the system does not show a process the levels above.
+// The map leads one level up; the system does not show the levels above.
 uint64_t NumberOf(uint64_t user) {
 #if defined(__linux__)
   FILE* const map = fopen("/proc/self/uid_map", "re");

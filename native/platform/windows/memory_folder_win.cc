@@ -8,8 +8,8 @@ namespace {
 
 using Kind = Fault::Kind;
 
-// GetTempPath() reads TMP, and SHGetKnownFolderPath() reads USERPROFILE. Processes, and
-// the sessions of a terminal server, may have different values. With different folders,
+// GetTempPath() reads TMP, and SHGetKnownFolderPath() reads USERPROFILE, which may
+// differ between processes and sessions of a terminal server. With different folders,
 // processes would not share their pages, without an error.
 //
 // A section without a file would end with the last process that has it open. A restart

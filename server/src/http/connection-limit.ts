@@ -7,10 +7,9 @@ const quietMs = 10_000
 /**
  * Counts the connections of servers together, and closes those beyond a limit.
  *
- * `server.maxConnections` is not used: a worker of node:cluster that has reached it returns each further
- * connection to the primary, which hands it to the next worker, and so on for as long as all are full. The
- * client waits, each process uses a processor, and Node tells nobody, because the event `drop` is not emitted
- * then (Node 20.20.2, lib/internal/cluster/child.js).
+ * `server.maxConnections` is not used: a full worker of node:cluster returns each further connection to the
+ * primary, which hands it to the next worker, for as long as all are full. The client waits, each process
+ * uses a processor, and the event `drop` is not emitted (Node 20.20.2, lib/internal/cluster/child.js).
  */
 export class ConnectionLimit {
   readonly most: number

@@ -87,8 +87,8 @@ export function writeRow(halves: Int32Array, lower: number, upper: number, step:
 /**
  * Writes an ascending row to the even places, which begins with `even`, and another row to the odd places.
  *
- * Takes 1.2 ns an id on Node 20. One id at a time takes 1.7 ns. It takes 1.9 ns with the variables `low` and
- * `high` as places, or with computed bounds: V8 knows that a length is an integer, but not that 2 ** 16 is.
+ * Takes 1.2 ns an id on Node 20, one id at a time 1.7 ns, and 1.9 ns with variables as places or with
+ * computed bounds: V8 knows that a length is an integer, but not that 2 ** 16 is.
  */
 function writeSteps(halves: Int32Array, even: number, evenStep: number, odd: number, oddStep: number): void {
   // Tells V8 that these are integers of 32 bits. It cannot know that of an argument above 2^30.

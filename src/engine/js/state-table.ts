@@ -5,12 +5,12 @@ import { hash, low } from '../../core/typed-array.js'
 // It is read and written by Atomics, whose operations are sequentially consistent, so their order needs no
 // argument.
 //
-//   byte 0   version of this format; 0 before the first use
-//   byte 4   bytes in use; the rest is free
-//   byte 8   a random number that names this memory to other processes; 0 until it is needed
-//   byte 16  the generation of the machine, as far as this process knows it
-//   byte 24  4 096 buckets, each the offset of its first record or 0
-//   then     records, 8-byte aligned, and histories (src/engine/js/history.ts)
+// - byte 0: the version of this format; 0 before the first use
+// - byte 4: bytes in use; the rest is free
+// - byte 8: a random number that names this memory to other processes; 0 until it is needed
+// - byte 16: the generation of the machine, as far as this process knows it
+// - byte 24: 4 096 buckets, each the offset of its first record or 0
+// - then records, 8-byte aligned, and histories (src/engine/js/history.ts)
 //
 // A record: the next record's offset, the key's length, the fields below, the key in UTF-8.
 

@@ -86,10 +86,14 @@ const closeMs = 1000
 
 /**
  * Opens the store that a URL names, for programs that are configured by a variable or a file, with the client
- * that is installed: `redis:` and `rediss:` with ioredis, redis or @valkey/valkey-glide; `postgres:` with pg
- * or postgres; `mysql:` and `mariadb:` with mysql2 or mariadb; `zookeeper:` with node-zookeeper-client;
- * `sqlite:` with libsql, better-sqlite3 or node:sqlite; `etcd:`, `consul:` and `kubernetes:` with fetch
- * alone. This call loads the client, from the current folder first. It only works in Node.
+ * that is installed. This call loads the client, from the current folder first. It only works in Node.
+ *
+ * - `redis:` and `rediss:` with ioredis, redis or @valkey/valkey-glide
+ * - `postgres:` with pg or postgres
+ * - `mysql:` and `mariadb:` with mysql2 or mariadb
+ * - `zookeeper:` with node-zookeeper-client
+ * - `sqlite:` with libsql, better-sqlite3 or node:sqlite
+ * - `etcd:`, `consul:` and `kubernetes:` with fetch alone
  *
  * It connects once, within 5 s, and makes a missing table of a SQL database. Later the client connects again
  * by itself.

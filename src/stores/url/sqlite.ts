@@ -28,9 +28,9 @@ async function open(Database: Database, url: StoreUrl, { names, mayMake }: OpenO
   if (!mayMake && !existsSync(path)) throw new Error('there is no such file')
   const database = new Database(path)
   // PRAGMA synchronous reads the file, which another process may have locked, so the timeout comes first.
-  // Writes have to survive a loss of power, whatever the client's default is. The journal mode stays: with
-  // WAL a write takes a seventh of the time, but a copy of the open file lacks the writes in the WAL file.
-  // Such a backup would make numbers repeat.
+  // Writes have to survive a loss of power, whatever the client's default is. The journal mode stays: WAL
+  // takes a seventh of the time, but a backup of the open file lacks the writes in the WAL file, so numbers
+  // would repeat.
   database.exec(`PRAGMA busy_timeout = ${connectMs}; PRAGMA synchronous = FULL`)
   return { store: sqliteStore(database, names), close: () => database.close() }
 }
