@@ -266,6 +266,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
       {"observe", Invoke<Observe>},
       {"grant", Invoke<Grant>},
       {"grantUnused", Invoke<GrantUnused>},
+      {"reservation", Invoke<WriteReservation>},
       {"close", Invoke<Close>},
       {"closeFiles", Invoke<CloseFiles>},
       {"fill", Fill},

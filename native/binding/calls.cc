@@ -243,6 +243,20 @@ bool RaiseCeilingOf(Environment& environment, uint64_t slot) {
   return true;
 }
 
+void WriteReservation(Environment& environment) {
+  const Handle* const handle = environment.Current();
+  Mailbox& mailbox = environment.mailbox();
+  mailbox.reservations = 0;
+  if (handle == nullptr) return;
+  const Generator& generator = handle->generator;
+  const SlotRange& range = generator.reserved();
+  mailbox.reservations = static_cast<double>(generator.reservations());
+  mailbox.reserved_tick = static_cast<double>(generator.layout().TickOf(range.first));
+  mailbox.reserved_sequence =
+      static_cast<double>(generator.layout().SequenceOf(range.first));
+  mailbox.reserved_count = static_cast<double>(range.count);
+}
+
 void Close(Environment& environment) {
   environment.CloseGenerator(environment.mailbox().handle);
 }

@@ -17,6 +17,8 @@ void Next(Environment& environment);
 void Observe(Environment& environment);
 void Grant(Environment& environment);
 void GrantUnused(Environment& environment);
+// Writes the last reservation of the generator into the mailbox; for debugging.
+void WriteReservation(Environment& environment);
 void Close(Environment& environment);
 // Closes every generator that has a state file.
 void CloseFiles(Environment& environment);

@@ -31,15 +31,20 @@ struct Mailbox {
   double last_tick;  // -1 if no slot was issued.
   double high_tick;
   double issued;
-  double ceiling;     // Tick of the first slot above it; -1 if there is no ceiling.
-  double generation;  // Out: Generation() of core/generation.h.
-  uint32_t uuid[4];   // In: the 128 bits of a UUID, the most significant first.
+  double ceiling;       // Tick of the first slot above it; -1 if there is no ceiling.
+  double generation;    // Out: Generation() of core/generation.h.
+  uint32_t uuid[4];     // In: the 128 bits of a UUID, the most significant first.
+  double reservations;  // Out, like the fields below.
+  double reserved_tick;
+  double reserved_sequence;
+  double reserved_count;
 };
 static_assert(offsetof(Mailbox, now) == 16);
 static_assert(offsetof(Mailbox, ceiling) == 80);
 static_assert(offsetof(Mailbox, generation) == 88);
 static_assert(offsetof(Mailbox, uuid) == 96);
-static_assert(sizeof(Mailbox) == 112);
+static_assert(offsetof(Mailbox, reservations) == 112);
+static_assert(sizeof(Mailbox) == 144);
 
 enum class ClockKind : uint32_t { kWall = 0, kSteady = 1, kInjected = 2 };
 

@@ -75,6 +75,9 @@ class Generator {
   const Layout& layout() const { return access_->layout; }
   State& state() const { return *access_->state; }
   uint64_t issued() const { return issued_; }
+  // The last reservation, and how many there were; for debugging.
+  const SlotRange& reserved() const { return reserved_; }
+  uint64_t reservations() const { return reservations_; }
   // False in a copy of the machine.
   bool IsOriginal() const { return Generation() == generation_; }
 
@@ -156,6 +159,7 @@ class Generator {
     SlotRange range;
     const Status status = ReserveChecked(&request, &range);
     if (status != Status::kOk) return status;
+    Note(range);
     // The rest of the old run lies below this range. Handed out after a step of the
     // clock, it would break the order.
     run.sequence = run.end;
@@ -248,7 +252,13 @@ class Generator {
     return twice < max_size ? twice : max_size > 1 ? max_size : 1;
   }
 
+  void Note(const SlotRange& range) {
+    reserved_ = range;
+    ++reservations_;
+  }
+
   void SetRun(const SlotRange& range, uint64_t now_tick, uint64_t size) {
+    Note(range);
     Run& run = access_->run;
     run.tick = layout().TickOf(range.first);
     run.span = run.tick - now_tick;
@@ -286,6 +296,8 @@ class Generator {
   const uint64_t generation_;
   SequenceStart start_;
   uint64_t issued_ = 0;
+  SlotRange reserved_;
+  uint64_t reservations_ = 0;
 };
 
 }  // namespace graupel

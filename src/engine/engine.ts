@@ -51,6 +51,15 @@ export interface CeilingWaited {
   readonly attempt: number
 }
 
+/** Slots that a core has reserved: `count` from a sequence number of a tick on, in consecutive ticks. */
+export interface Reservation {
+  /** How many reservations the core has made on its present state; 0 for none, and if it is closed. */
+  readonly number: number
+  readonly tick: number
+  readonly sequence: number
+  readonly count: number
+}
+
 /** One generator's access to an engine. */
 export interface Core {
   /**
@@ -118,6 +127,8 @@ export interface Core {
    * @throws as opening a core does; the core then keeps its state.
    */
   moveTo(spec: CoreSpec): void
+  /** The last reservation on the present state. Only for debugging: slots above 2^53 are rounded. */
+  reservation(): Reservation
   /** Why the last call ended with `unavailable`, or a ceiling did not rise. */
   failure(): Error
   /**

@@ -108,14 +108,25 @@ export function layoutNameIn(description: string): string {
   return (JSON.parse(description) as { name: string }).name
 }
 
+/** Names the ids of a state by layout, namespace and node; `undefined` if the texts are forged. */
+export function nameOfIds(key: string, description: string) {
+  const read = readIds(key, description)
+  return read && { layout: read.name, namespace: read.namespace, node: read.node }
+}
+
 /** Names the ids of a state, for messages. */
 export function idsText(key: string, description: string): string {
+  const read = readIds(key, description)
+  if (read === undefined) return 'unknown ids'
+  const { name, layout, node, namespace } = read
+  return `layout ${show(name)} (${fieldsText(layout)}; epoch ${layout.epochMs}, tick ${layout.tickMs} ms), node ${node}, namespace ${show(namespace)}`
+}
+
+function readIds(key: string, description: string) {
   const parsed = parseKey(key)
   const described = parseDescription(description)
-  if (parsed === undefined || described === undefined || !hasGeometry(parsed, described.layout)) return 'unknown ids'
-  const { name, layout } = described
+  if (parsed === undefined || described === undefined || !hasGeometry(parsed, described.layout)) return undefined
   const { nodeBits, namespace } = parsed
-  if (nodeBits >> BigInt(layout.bits) !== 0n) return 'unknown ids'
-  const { node } = decode(nodeBits, layout)
-  return `layout ${show(name)} (${fieldsText(layout)}; epoch ${layout.epochMs}, tick ${layout.tickMs} ms), node ${node}, namespace ${show(namespace)}`
+  if (nodeBits >> BigInt(described.layout.bits) !== 0n) return undefined
+  return { ...described, namespace, node: decode(nodeBits, described.layout).node }
 }

@@ -23,7 +23,12 @@ let closesFilesAtExit = false
  * @internal
  */
 export function openCore(kind: EngineKind, spec: CoreSpec): Core {
-  const reopen = (spec: CoreSpec) => openCore(kind, spec)
+  const core = openUntraced(kind, spec)
+  return platform.traced?.(core, kind, spec) ?? core
+}
+
+function openUntraced(kind: EngineKind, spec: CoreSpec): Core {
+  const reopen = (spec: CoreSpec) => openUntraced(kind, spec)
   refuseOther(spec, kind)
   const core = kind === 'native' ? openNative(spec, reopen) : openJs(spec, reopen)
   try {

@@ -61,8 +61,17 @@ export class Publication<F extends readonly Field[] = readonly Field[]> {
   }
 
   change(changes: Partial<LeaseView>): void {
-    this.#view = { ...this.#view, ...changes }
+    const before = this.#view
+    this.#view = { ...before, ...changes }
     this.#shared.write(this.#view)
+    const phase = phaseOf(this.#view)
+    if (phaseOf(before) !== phase || before.generation !== this.#view.generation) {
+      this.#print('phase', { from: phaseOf(before), to: phase })
+    }
+    if (this.#view.renewals > before.renewals) {
+      const { renewals, roundTripMs } = this.#view
+      this.#print('renewal', { renewals, roundTripMs: Math.round(roundTripMs) })
+    }
   }
 
   /** Changes the view after the store has acknowledged a ceiling. */
@@ -95,4 +104,21 @@ export class Publication<F extends readonly Field[] = readonly Field[]> {
     this.#announced.add(type)
     this.publish(type, more)
   }
+
+  #print(kind: 'phase' | 'renewal', facts: object): void {
+    const { debug } = platform
+    if (debug === undefined) return
+    const { store, layout, namespace } = this.#options
+    const { node, ceilingMs } = this.stats()
+    const held = this.hasNode ? { node, ceiling: new Date(ceilingMs).toISOString() } : {}
+    debug(kind, { ...facts, store: store.name, layout: layout.name, namespace, ...held })
+  }
+}
+
+/** Names the phase of a lease as threads and people see it. */
+function phaseOf({ status, failure, isRenewing, generation }: LeaseView): string {
+  if (status !== 'held') return status
+  if (failure !== 'none') return failure
+  if (isRenewing) return 'renewing'
+  return generation === 0 ? 'acquiring' : 'held'
 }

@@ -5,7 +5,9 @@ import { chosenFolder } from '../host/folder.js'
 import { attempt, sleep } from '../host/system.js'
 import { loadBinding } from './binary.js'
 import type { BlockCipher } from './cipher.js'
+import { debugPrinter } from './debug.js'
 import type { NativeLoad, Platform } from './platform.js'
+import { TracedCore } from './traced.js'
 
 // In `dist`, core.js imports this module and this module imports core.js. So nothing of other modules is used
 // while this module loads, only in functions that run later.
@@ -122,6 +124,15 @@ export const platform: Platform = {
   },
 
   warn: (message, code) => process.emitWarning(message, { code }),
+  get debug() {
+    return debugPrinter()
+  },
+
+  traced(core, engine, spec) {
+    const print = debugPrinter()
+    return print && new TracedCore(core, engine, spec, print)
+  },
+
   channel: (name) => process.getBuiltinModule('node:diagnostics_channel').channel(name),
 
   sleep(ms) {

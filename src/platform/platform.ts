@@ -1,7 +1,9 @@
 import type { Clock } from '../core/timing.js'
 import type { Claims } from '../engine/claims.js'
+import type { Core, CoreSpec } from '../engine/engine.js'
 import type { Binding } from '../engine/native/core.js'
 import type { BlockCipher } from './cipher.js'
+import type { Debug } from './debug.js'
 
 /** The outcome of loading the native engine. A missing binary and a broken one have different reasons. */
 export type NativeLoad =
@@ -68,6 +70,10 @@ export interface Platform extends Clock {
   loadNative(): NativeLoad
   warn(message: string, code: string): void
   channel(name: string): Channel | undefined
+  /** Prints a line for debugging. `undefined` in browsers, and without `NODE_DEBUG=graupel`. */
+  readonly debug?: Debug | undefined
+  /** Wraps a core, so that it prints its reservations; `undefined` as {@link debug} is. */
+  traced?(core: Core, engine: string, spec: CoreSpec): Core | undefined
   /** Puts the thread to sleep; false if the thread may not sleep. */
   sleep(ms: number): boolean
   /** Milliseconds since 1970 by the system's clock, even if a test has replaced `Date`. */

@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import { show, typeError } from '../core/errors.js'
 import { type AheadEvent, publish } from '../core/events.js'
 import { type Core, type Observation, Status } from '../engine/engine.js'
@@ -69,6 +70,7 @@ export class PolicyRunner implements MoreNumbers {
         const action = reuseFailed ? 'reuse' : this.#actionFor(situation, seen)
         const verdict = judge(reuseFailed ? 'wait' : action, situation, seen, policy, subject.layout, waits.mayBlock)
         nothingUnused = false
+        platform.debug?.('verdict', { ...this.#event(situation, seen.nowMs), action, ...verdict })
         if (verdict.do === 'throw') throw policyError(this.#judged, situation, seen.nowMs, verdict.retryAfterMs, action)
         if (verdict.do === 'wait') {
           if (waits.forClock({ ...verdict, situation })) continue

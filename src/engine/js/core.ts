@@ -6,6 +6,7 @@ import {
   type CoreSpec,
   type IdArray,
   type Observation,
+  type Reservation,
   Status,
 } from '../engine.js'
 import { clockFor } from './clock.js'
@@ -181,6 +182,11 @@ export class JsCore implements Core {
     this.#run = next.#run
     this.#id = next.#id
     this.#machine = next.#machine
+  }
+
+  reservation(): Reservation {
+    const { reservations, state } = this.#reserver
+    return { number: reservations, ...state.range }
   }
 
   failure(): Error {

@@ -20,6 +20,8 @@ export class Reserver {
   readonly spec: CoreSpec
   /** Names the generator as the holder of a run. */
   readonly id = ++lastId
+  /** How many reservations the generator has made. */
+  reservations = 0
   readonly #own: ThreadState
   /** `undefined` for a sequence that begins with 0. */
   readonly #start: SequenceStart | undefined
@@ -161,7 +163,10 @@ export class Reserver {
     this.#own.claim?.check(nowTick)
     for (;;) {
       const reserved = reserve()
-      if (reserved !== 'claim ceiling') return reserved
+      if (reserved !== 'claim ceiling') {
+        if (reserved === 'reserved') this.reservations++
+        return reserved
+      }
       this.#takeClaim()
     }
   }

@@ -8,6 +8,7 @@ import {
   type IdArray,
   type Observation,
   places,
+  type Reservation,
   Status,
   startModes,
 } from '../engine.js'
@@ -25,6 +26,8 @@ export interface Binding {
   grant(): void
   grantUnused(): void
   close(): void
+  /** Writes the generator's last reservation into the mailbox. */
+  reservation(): void
   /** Returns the attempt that it waited for; the outcome is in the mailbox. */
   awaitCeiling(attempt: number, blockMs: number): number
   fill(array: IdArray, from: number, to: number): number
@@ -106,6 +109,7 @@ const ceilingAt = 10
 const generationAt = 11
 /** Four words of 32 bits. */
 export const uuidAt = 24
+const reservationAt = 14
 
 /** The kinds of clocks, as in `native/binding/environment.h`. */
 export const clockKinds = { wall: 0, steady: 1, injected: 2 } as const
@@ -269,6 +273,13 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       binding.close()
       this.#handle = next.#handle
       this.owner = next.owner
+    }
+
+    reservation(): Reservation {
+      words32[handleAt] = this.#handle
+      binding.reservation()
+      const [number, tick, sequence, count] = numbers.subarray(reservationAt) as unknown as number[]
+      return { number, tick, sequence, count } as Reservation
     }
 
     failure(): Error {
