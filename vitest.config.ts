@@ -33,7 +33,9 @@ const files: Record<string, { include: string[]; exclude?: string[]; testNamePat
   },
 }
 
-/** Short files whose tests take longest: they compile, install packages, kill processes, or run many worlds. */
+/**
+ * Short files whose tests take longest: they compile, install packages, kill processes, or run many worlds.
+ */
 const slow = [
   /\/test\/native\//,
   /\/test\/(package|orms|runtimes|databases)\//,
@@ -96,7 +98,8 @@ export default defineConfig(({ mode }) => {
       maxWorkers: mode === 'long' || mode === 'all' ? 3 : 2,
       sequence: { sequencer: SlowFirst },
       testTimeout: 120_000,
-      // On a busy disk, removing a folder with a hundred packages takes longer than the default of ten seconds.
+      // On a busy disk, removing a folder with a hundred packages takes longer than the default of ten
+      // seconds.
       hookTimeout: 120_000,
       // test/support/bare.ts prints the warning once.
       execArgv: ['--disable-warning=GRAUPEL_JS_ENGINE'],

@@ -163,14 +163,16 @@ again:
   :: isOwn ->
     d_step {
       isReleasing = true;
-      /* giveBack(): no thread makes an id from now on. The tick after the last id is the ceiling of the step that releases. */
+      /* giveBack(): no thread makes an id from now on. The tick after the last id is the ceiling of the step
+       * that releases. */
       if :: owner == p && slot >= floor -> floor = slot + 1 :: else fi;
       if :: rule(S7) -> ceiling = floor :: else fi
     }
   :: isReleasing = false
   fi;
   d_step {
-    /* A claim that is deleted while the clock is set back is not made by another process before the holder makes it again. */
+    /* A claim that is deleted while the clock is set back is not made by another process before the holder
+     * makes it again. */
     made < STEPS && (latest != NONE || (holder == p && ceiling != 0) || time == top);
     tick = next;
     link((isReleasing -> floor : higher(higher(before, next) + WINDOW, (rule(S11) -> ceiling : 0))), isReleasing);

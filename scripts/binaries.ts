@@ -1,7 +1,7 @@
 // Makes the binary of this platform as it is published (`npm run binaries`): compiled by the system's own
 // compiler, stripped, named after its C library on Linux, and loaded once. The published binaries for Linux
-// come from `npx tsx scripts/cross/build.ts`, because the system's compiler links with the installed glibc, and the
-// binary would need a glibc as new as that.
+// come from `npx tsx scripts/cross/build.ts`, because the system's compiler links with the installed glibc,
+// and the binary would need a glibc as new as that.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Builds what is stale (`npm run build`): all parts, or the parts that are named, such as `npx tsx scripts/build.ts
-// library`. The tests call `build` for the parts that their processes load.
+// Builds what is stale (`npm run build`): all parts, or the parts that are named, such as `npx tsx
+// scripts/build.ts library`. The tests call `build` for the parts that their processes load.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -12,8 +12,8 @@ interface Part {
   /** The files and folders that it is made of. A change of any of them makes the part stale. */
   readonly sources: readonly string[]
   /**
-   * The file that says of which sources the part was made. It is beside the results, and is deleted with them.
-   * A part without a stamp finds out by itself whether it is stale.
+   * The file that says of which sources the part was made. It is beside the results, and is deleted with
+   * them. A part without a stamp finds out by itself whether it is stale.
    */
   readonly stamp?: string
   make(): Promise<void> | void
@@ -88,11 +88,15 @@ function fingerprintOf(sources: readonly string[]): string {
 }
 
 function run(program: string, ...words: string[]): void {
-  const { status } = spawnSync(process.execPath, [join(root, program), ...words], { cwd: root, stdio: 'inherit' })
+  // vitest sets NODE_ENV to 'test', and the page would be one for development.
+  const env = { ...process.env, NODE_ENV: 'production' }
+  const { status } = spawnSync(process.execPath, [join(root, program), ...words], { cwd: root, env, stdio: 'inherit' })
   if (status !== 0) throw new Error(`${program} ${words.join(' ')} ended with ${status}`)
 }
 
-/** Compiles the native engine. A clone without a compiler has the TypeScript engine, so a failure is no error. */
+/**
+ * Compiles the native engine. A clone without a compiler has the TypeScript engine, so a failure is no error.
+ */
 async function compileEngine(): Promise<void> {
   const { buildEngine } = await import('../src/cli/build.ts')
   try {

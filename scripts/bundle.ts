@@ -1,6 +1,6 @@
-// Makes the JavaScript of `dist` from `src`: each module once as an ES module and once as CommonJS. The modules
-// that `graupel` needs are in `dist/core.js`, and others that several entries need in `dist/shared.js`. Also
-// makes the JavaScript of the service, a file for each source.
+// Makes the JavaScript of `dist` from `src`: each module once as an ES module and once as CommonJS. The
+// modules that `graupel` needs are in `dist/core.js`, and others that several entries need in
+// `dist/shared.js`. Also makes the JavaScript of the service, a file for each source.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, posix, resolve } from 'node:path'
 import { type InputOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown'
@@ -16,7 +16,8 @@ const platforms = ['platform/node', 'platform/browser', 'platform/noble']
 const command = nameOf(bin.graupel)
 
 export async function bundleLibrary(): Promise<void> {
-  // `core` has no modules that `graupel` does not need on Node, because code that is not used takes time to load.
+  // `core` has no modules that `graupel` does not need on Node, because code that is not used takes time to
+  // load.
   const core = await modulesOf(['index', 'platform/node'])
   await replace('dist', /\.c?js(\.map)?$/, async (folder) => {
     // The command line is built with the ES modules, to share their core.
@@ -30,8 +31,8 @@ export async function bundleServer(): Promise<void> {
     const options = optionsOf(['main'], 'server/src')
     const external = [/^[^./]/]
     await write({ ...options, external }, { dir: folder, preserveModules: true, preserveModulesRoot: 'server/src' })
-    // The service suggests names as the library does, and reads key files as the command does, but the library
-    // exports neither.
+    // The service suggests names as the library does, and reads key files as the command does, but the
+    // library exports neither.
     for (const [module, name] of [
       ['core/suggestion', 'suggestion'],
       ['cli/key-file', 'key-file'],

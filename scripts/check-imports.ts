@@ -90,7 +90,15 @@ const mayImport: Record<string, string[]> = {
 const platformNames = ['#platform', '#cipher']
 
 /** The rooms that may use Node. All other rooms run in browsers, too. */
-const mayUseNode = ['platform/node', 'platform/binary', 'platform/debug', 'host', 'stores/url', 'stores/kubernetes/pod', 'cli']
+const mayUseNode = [
+  'platform/node',
+  'platform/binary',
+  'platform/debug',
+  'host',
+  'stores/url',
+  'stores/kubernetes/pod',
+  'cli',
+]
 
 /** Packages that the user installs, and the one room that imports them. */
 const mayUsePackage: Record<string, string> = { '@noble/ciphers/aes.js': 'platform' }

@@ -145,10 +145,20 @@ export function claimWithout(rule: string): Search {
     return { ...cleanedWhileSetBack, defines: { ...cleanedWhileSetBack.defines, BACK: 0, WITHOUT: rule } }
   }
   if (rule === 'S10') {
-    return { model: 'claim', defines: { DELETIONS: 1, CRASHES: 0, STEPS: 3, SLOTS: 2, WITHOUT: rule }, depth: 150, isBitstate: true }
+    return {
+      model: 'claim',
+      defines: { DELETIONS: 1, CRASHES: 0, STEPS: 3, SLOTS: 2, WITHOUT: rule },
+      depth: 150,
+      isBitstate: true,
+    }
   }
   if (rule === 'S11') {
-    return { ...deletedWhileSetBack, defines: { ...deletedWhileSetBack.defines, WITHOUT: rule }, depth: 150, isBitstate: true }
+    return {
+      ...deletedWhileSetBack,
+      defines: { ...deletedWhileSetBack.defines, WITHOUT: rule },
+      depth: 150,
+      isBitstate: true,
+    }
   }
   const usual = { CRASHES: 1, STEPS: 5, SLOTS: 3 }
   const late = completeClaim['a claim, three processes, two of which are late'] as Search

@@ -1,5 +1,5 @@
-// Writes the table of bundle sizes into docs/platforms.md (`npx tsx scripts/sizes.ts`): what esbuild makes of small
-// programs for browsers, minified and compressed.
+// Writes the table of bundle sizes into docs/platforms.md (`npx tsx scripts/sizes.ts`): what esbuild makes of
+// small programs for browsers, minified and compressed.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'

@@ -1,5 +1,5 @@
-// Adds up the JSON reports of several runs of vitest, for .ci/run: `tsx scripts/sum-results.ts STATUS FILE …`. The last line
-// is 'N passed, N failed'. A run without a report, or without tests, has failed.
+// Adds up the JSON reports of several runs of vitest, for .ci/run: `tsx scripts/sum-results.ts STATUS FILE
+// …`. The last line is 'N passed, N failed'. A run without a report, or without tests, has failed.
 import { existsSync, readFileSync } from 'node:fs'
 
 interface Report {

@@ -1,12 +1,15 @@
-// Runs all tests (`npm run test:all`), or the tests of the suites that are named after `--`, or with `--changed
-// [COMMIT]` those that CONTRIBUTING.md names for the files that differ from a commit.
+// Runs all tests (`npm run test:all`), or the tests of the suites that are named after `--`, or with
+// `--changed [COMMIT]` those that CONTRIBUTING.md names for the files that differ from a commit.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** A row of the table in CONTRIBUTING.md: paths, and the suites to run if a file below one of the paths has changed. */
+/**
+ * A row of the table in CONTRIBUTING.md: paths, and the suites to run if a file below one of the paths has
+ * changed.
+ */
 export interface Row {
   readonly paths: readonly string[]
   readonly suites: readonly string[]
@@ -26,8 +29,8 @@ export function readTable(text: string): Row[] {
 }
 
 /**
- * Returns the suites for changed files, in order. A file of a test is a suite itself. `undefined` if a file is in
- * no row: everything runs then.
+ * Returns the suites for changed files, in order. A file of a test is a suite itself. `undefined` if a file
+ * is in no row: everything runs then.
  */
 export function suitesFor(files: readonly string[], table: readonly Row[]): string[] | undefined {
   const suites = new Set<string>()

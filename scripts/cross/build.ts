@@ -1,7 +1,7 @@
-// Compiles the addon on one machine for every target, or for some (`npx tsx scripts/cross/build.ts`). The compiler is
-// zig's Clang, which brings the headers and libraries of each system along; scripts/cross/package-lock.json
-// pins its version. The binaries for Linux are published. The binaries for macOS and Windows only check the
-// sources; the published ones are built on these systems.
+// Compiles the addon on one machine for every target, or for some (`npx tsx scripts/cross/build.ts`). The
+// compiler is zig's Clang, which brings the headers and libraries of each system along;
+// scripts/cross/package-lock.json pins its version. The binaries for Linux are published. The binaries for
+// macOS and Windows only check the sources; the published ones are built on these systems.
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

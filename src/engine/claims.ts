@@ -24,8 +24,8 @@ export interface Claimed {
 export interface Held {
   /**
    * The claim's step: 32 bits of its token, which is random; 0 if the threads never held the claim. Not its
-   * number: a claim that was deleted begins with the same numbers again. Set after the floor of a new claim is
-   * raised.
+   * number: a claim that was deleted begins with the same numbers again. Set after the floor of a new claim
+   * is raised.
    */
   readonly step: number
   /** The first slot that was not issued; 0 if it is not known. */

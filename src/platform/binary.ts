@@ -4,7 +4,10 @@ import type { NativeLoad } from './platform.js'
 
 // Finds the native engine's binary: built in build/Release, or shipped in prebuilds/.
 
-/** Defined by scripts/bundle.ts. Sources that tests and scripts load without a bundle are in their own package. */
+/**
+ * Defined by scripts/bundle.ts. Sources that tests and scripts load without a bundle are in their own
+ * package.
+ */
 declare const packageVersion: string | undefined
 /** Defined in a bundle in CommonJS format. */
 declare const __filename: string | undefined

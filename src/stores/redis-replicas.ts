@@ -1,9 +1,9 @@
 import { platform } from '#platform'
 
 /**
- * Warns once if a failover could leave two primaries that both acknowledge writes. A former primary that is cut
- * off keeps some of its replicas, and the others follow the new one: at most `(replicas - 1) / 2` on the side
- * that has fewer. So `min-replicas-to-write` has to be more than that (docs/stores/redis.md).
+ * Warns once if a failover could leave two primaries that both acknowledge writes. A former primary that is
+ * cut off keeps some of its replicas, and the others follow the new one: at most `(replicas - 1) / 2` on the
+ * side that has fewer. So `min-replicas-to-write` has to be more than that (docs/stores/redis.md).
  */
 export class ReplicaCheck {
   #hasWarned = false
@@ -27,7 +27,9 @@ export class ReplicaCheck {
   }
 }
 
-/** Reads the number in the answer of CONFIG GET: a list, a Map, an object or pairs, depending on the client. */
+/**
+ * Reads the number in the answer of CONFIG GET: a list, a Map, an object or pairs, depending on the client.
+ */
 function numberOf(answer: unknown): number | undefined {
   const text = JSON.stringify(answer instanceof Map ? [...answer] : answer)
   const found = /min-replicas-to-write\D+(\d+)/.exec(text)?.[1]

@@ -38,8 +38,8 @@ const versionLength = 36
  *
  * Each folder of keys is one hash, `{prefix}:folder`, which a server has or loses as a whole. All hashes are
  * in one slot of a cluster. Reads also need the primary. A user needs the commands EVAL, HGET, HGETALL,
- * HINCRBY, HSET, INFO, PERSIST and TIME (`~{graupel}* +eval +hget …` in an ACL). The process warning
- * `GRAUPEL_REDIS_REPLICAS` says that `min-replicas-to-write` is too low for the number of replicas.
+ * HINCRBY, HSET, INFO, PERSIST and TIME (`~{graupel}* +eval +hget …` in an ACL). Too low a
+ * `min-replicas-to-write` is warned of.
  *
  * @param client - A connected client of ioredis, node-redis or valkey-glide: of one server, of Sentinel, or
  * of a cluster. It is never closed. A client of node-redis needs a listener of `error`; without a listener it

@@ -12,7 +12,8 @@ import { writeSingles } from '../support/runs.ts'
 /** Bundles a program for a page. */
 async function bundled(contents: string): Promise<string> {
   const { outputFiles } = await build({
-    stdin: { contents, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
+    // Not in `test`, whose tsconfig.json leads esbuild to the sources.
+    stdin: { contents, resolveDir: fileURLToPath(new URL('../..', import.meta.url)) },
     bundle: true,
     minify: true,
     write: false,

@@ -68,10 +68,10 @@ describeWith(['linux', 'faketime'], 'a claim that is deleted after the clock was
       const own: Plan = { node: 7, namespace: freshNamespace(), layout }
       const { env, set } = testClock()
       const first = await opened(own, { env: { ...js.env, ...env } })
-      const before = await first.issue(700, 0)
+      const before = await first.issue({ count: 20_000, pauseMs: 0 })
       set('-0.9')
       deletions['the claim'](own)
-      const after = await first.issue(50, 0)
+      const after = await first.issue({ count: 2_000, pauseMs: 0 })
       await first.kill()
       const second = await opened({ ...own, maxAheadMs: 5000 }, { env: { ...js.env, ...env } })
       const next = BigUint64Array.from(await second.take(40_000))

@@ -31,7 +31,8 @@ describeWith(['native', 'linux', 'shim'], 'a state file that three processes use
     // Without a lower bound, the upper bound would prove nothing.
     expect(whileIssuing).toBeGreaterThan(3)
     const before = syncs()
-    // Nothing happens to this file, while another file with the same window is synced as often as time demands.
+    // Nothing happens to this file, while another file with the same window is synced as often as time
+    // demands.
     const clock = await opened({ ...plan, namespace: freshNamespace(), state: stateFolder().state })
     expect((await clock.issue({ rises: 6 })).error).toBeUndefined()
     expect(syncs()).toBe(before)

@@ -14,8 +14,8 @@ import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
 import { eventually, until } from '../support/until.ts'
 
-// Fleets on real servers. timing.test.ts proves how many writes 64 processes take, which depends on the time that
-// a write takes; the benchmarks measure that time.
+// Fleets on real servers. timing.test.ts proves how many writes 64 processes take, which depends on the time
+// that a write takes; the benchmarks measure that time.
 
 const ends: (() => unknown)[] = []
 afterAll(async () => {

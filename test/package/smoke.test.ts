@@ -5,7 +5,8 @@ import { expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { repository } from '../support/documents.ts'
 
-// All other tests of the library import its sources. This file proves that `dist`, which users load, has the same exports.
+// All other tests of the library import its sources. This file proves that `dist`, which users load, has the
+// same exports.
 
 const entries = Object.keys(manifest.exports)
   .filter((entry) => entry !== './package.json')

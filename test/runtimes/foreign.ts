@@ -5,7 +5,8 @@ import { repository } from '../support/documents.ts'
 import type { Project } from './project.ts'
 import { findCommand, Missing, type Outcome, run } from './run.ts'
 
-// Other processors, C libraries and systems than a Debian on x64. `scripts/cross/build.ts` makes the binaries.
+// Other processors, C libraries and systems than a Debian on x64. `scripts/cross/build.ts` makes the
+// binaries.
 
 const tools = join(repository, '.tools')
 

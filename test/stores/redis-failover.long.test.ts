@@ -7,8 +7,8 @@ import { startProxy } from './proxy.ts'
 import { startReplica, tell } from './redis-servers.ts'
 import type { Server } from './servers.ts'
 
-// A network that cuts a primary off from Sentinel and from two of its three replicas. Sentinel promotes one of
-// the two, and the former primary still has one.
+// A network that cuts a primary off from Sentinel and from two of its three replicas. Sentinel promotes one
+// of the two, and the former primary still has one.
 
 const used: (() => unknown)[] = []
 const warnings: Error[] = []
@@ -25,7 +25,9 @@ async function started<T extends Pick<Server, 'stop'>>(starting: Promise<T>): Pr
   return server
 }
 
-/** Starts a primary with three replicas. The returned function waits until the cut primary has a successor. */
+/**
+ * Starts a primary with three replicas. The returned function waits until the cut primary has a successor.
+ */
 async function startSplit(...given: string[]) {
   const settings = [...given, '--repl-diskless-sync-delay', '0']
   const primary = await started(startRedis(...settings))

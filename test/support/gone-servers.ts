@@ -6,8 +6,8 @@ export function noteGoneServer(program: string, end: string, log: () => string):
 }
 
 /**
- * Throws if a server of this file has ended by itself. Nothing that waits for the server can succeed, so each wait,
- * and each test that begins later, fails at once.
+ * Throws if a server of this file has ended by itself. Nothing that waits for the server can succeed, so each
+ * wait, and each test that begins later, fails at once.
  */
 export function throwIfServerIsGone(): void {
   const [first] = faults

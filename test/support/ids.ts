@@ -33,8 +33,8 @@ export function isAscending(ids: ArrayLike<bigint>): boolean {
 }
 
 /**
- * Expects that a generator was refused at its ceiling: it had made no id above, and was not refused before the
- * clock had reached the ceiling.
+ * Expects that a generator was refused at its ceiling: it had made no id above, and was not refused before
+ * the clock had reached the ceiling.
  */
 export function expectRefusedAt(ceilingMs: number | null, { ids, errorMs }: Issued): void {
   if (ids.length > 0) expect(decode(ids.at(-1) as bigint, layouts.twitter).timestampMs).toBeLessThan(ceilingMs ?? 0)

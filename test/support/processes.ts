@@ -34,8 +34,8 @@ export interface Failure {
 }
 
 /**
- * The end of a process's work: a number of ids, a number of times that its ceiling has risen, or an error, which
- * ends it in any case. It is no time, in which a busy machine does little.
+ * The end of a process's work: a number of ids, a number of times that its ceiling has risen, or an error,
+ * which ends it in any case. It is no time, in which a busy machine does little.
  */
 export interface Bound {
   count?: number

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { throwIfServerIsGone } from './gone-servers.ts'
 
 /**
- * Milliseconds that a test waits for what it expects. A busy machine may need most of them. They are fewer than the
- * two minutes that a test may take, so the error says what did not happen.
+ * Milliseconds that a test waits for what it expects. A busy machine may need most of them. They are fewer
+ * than the two minutes that a test may take, so the error says what did not happen.
  */
 const patienceMs = 100_000
 
