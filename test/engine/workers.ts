@@ -4,6 +4,7 @@ import { createGenerator, type GeneratorOptions } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { engines, freshNamespace } from '../support/engines.js'
 import { duplicatesAmong, isAscending } from '../support/ids.js'
+import { until } from '../support/until.js'
 
 const workerFile = new URL('./programs/id-worker.js', import.meta.url)
 
@@ -60,6 +61,8 @@ export function proveThreads({ each, terminations, rounds }: Workers): void {
       for (let round = 0; round < terminations; round++) {
         const workers = await startWorkers(4, 2_000_000, options, 'all')
         made.push(BigUint64Array.from(main.take(3000)))
+        // A busy machine may run a thread late.
+        await until(() => workers.every((worker) => worker.made().length > 500))
         for (const { worker } of workers) {
           await new Promise((resolve) => setTimeout(resolve, Math.random() * 12))
           await worker.terminate()
