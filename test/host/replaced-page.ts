@@ -58,7 +58,11 @@ export function proveReplacements(times: number): void {
           }
           await isIssuing
           if (next !== undefined) await alive.shift()?.kill()
-          await sleep(10)
+          // Ids are made between two deletions.
+          const before = alive.map(({ child }) => sizeOf(`${file}.${child.pid}.0`))
+          await until(() =>
+            alive.every(({ child }, j) => sizeOf(`${file}.${child.pid}.0`) >= (before[j] as number) + 2 * batch * 8),
+          )
         }
         await Promise.all(alive.map(({ kill }) => kill()))
         for (const { ended } of alive) expect(await ended).toMatchObject({ signal: 'SIGKILL', errors: '' })

@@ -245,7 +245,7 @@ describe('threads whose generator does not fetch', () => {
 
   it.each([
     ['its thread has ended', (owner: Thread) => owner.worker.terminate()],
-    ['its event loop is blocked', (owner: Thread) => owner.send('block', 10_000)],
+    ['its event loop is blocked', (owner: Thread) => owner.send('block', 100_000)],
   ])('reject with the possible reasons if %s', async (_, stop) => {
     const owner = await startWorker({ own: { name: 'orders', step: 10, maxStep: 10, callTimeoutMs: 50 } })
     const { result: handle } = await owner.send('handle')
