@@ -41,7 +41,7 @@ describe.each(Object.entries(deletions))('while %s is deleted again and again', 
       const startOne = () => start('contend.js', { plan: own, file, threads: 3, terminateMs }, js)
       const alive = [startOne(), startOne()]
       await Promise.any(alive.map((one) => said(one, 'i')))
-      for (let i = 0; i < 150; i++) {
+      for (let i = 0; i < repetitions(150, 60); i++) {
         await sleep(20 * random())
         if (random() < 0.7) deleteNow(own)
         if (kills && random() < 0.03) {

@@ -25,7 +25,8 @@ describe('threads that take a claim at once', () => {
   it('have one step: the thread that is later finds the step of the other, and does not wait', () => {
     const own = claimant()
     const wait = looks()
-    inFrontOf('renameSync', () => take(own))
+    // After this thread has found no step.
+    inFrontOf('openSync', () => take(own))
     expect(take(own)).toMatchObject({ number: 2, isOwn: true, floor: 1500n })
     expect(wait).not.toHaveBeenCalled()
   })

@@ -92,12 +92,15 @@ export const latestOf = ({ place }: Own) => latestStep(place)
 export const remove = ({ place }: Own) => rmSync(place, { recursive: true })
 export const isThere = ({ place }: Own) => existsSync(place)
 
-/** Runs an action before the next link(), or before the rename() that makes the first step. */
-export function inFrontOf(call: 'linkSync' | 'renameSync', act: () => void): void {
-  const real = fs[call]
-  vi.spyOn(fs, call).mockImplementationOnce((from, to) => {
+/**
+ * Runs an action before the next link(), before the rename() that makes the first step, or before a claim's page
+ * is opened if there is no step yet.
+ */
+export function inFrontOf(call: 'linkSync' | 'renameSync' | 'openSync', act: () => void): void {
+  const real = fs[call] as (...words: unknown[]) => never
+  vi.spyOn(fs, call).mockImplementationOnce((...words: unknown[]) => {
     act()
-    real(from, to)
+    return real(...words)
   })
 }
 
