@@ -15,9 +15,7 @@ import {
   writeStep,
 } from './claims.ts'
 
-/**
- * Takes a claim like a thread that has not raised the floor yet, so the other threads do not have the step.
- */
+/** Takes a claim like a thread that has not raised the floor yet: the other threads do not have the step. */
 const takeInSecret = (own: Own) => claims.take(own, clock, own.held)
 const looks = () => vi.spyOn(Atomics, 'wait').mockReturnValue('timed-out')
 

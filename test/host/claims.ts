@@ -93,8 +93,8 @@ export const remove = ({ place }: Own) => rmSync(place, { recursive: true })
 export const isThere = ({ place }: Own) => existsSync(place)
 
 /**
- * Runs an action before the next link(), before the rename() that makes the first step, or before a claim's page
- * is opened if there is no step yet.
+ * Runs an action before the next link(), before the rename() that makes the first step, or, if there is no
+ * step yet, before the page beside the claim is opened.
  */
 export function inFrontOf(call: 'linkSync' | 'renameSync' | 'openSync', act: () => void): void {
   const real = fs[call] as (...words: unknown[]) => never

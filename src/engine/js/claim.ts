@@ -54,7 +54,7 @@ export class JsClaim {
    * as `take`
    */
   check(nowTick: number): void {
-    if (!this.isHeld || nowTick === this.#checkedTick) return
+    if (nowTick === this.#checkedTick || !this.isHeld) return
     const isThere = () => this.#claims.isHeld(this.#claimant, this.#state.claim.step)
     // Twice, because another thread may have made a step meanwhile, and removed the step that was looked for.
     if (!isThere() && !isThere()) this.take()
