@@ -41,7 +41,9 @@ describe.each(Object.entries(deletions))('while %s is deleted again and again', 
       const startOne = () => start('contend.js', { plan: own, file, threads: 3, terminateMs }, js)
       const alive = [startOne(), startOne()]
       await Promise.any(alive.map((one) => said(one, 'i')))
-      for (let i = 0; i < repetitions(150, 60); i++) {
+      // On a busy machine it takes longer until several threads have made ids.
+      const hasIds = () => recordsOf(file).filter(({ length }) => length > 0).length > 1
+      for (let i = 0; i < repetitions(150, 60) || !hasIds(); i++) {
         await sleep(20 * random())
         if (random() < 0.7) deleteNow(own)
         if (kills && random() < 0.03) {
@@ -54,7 +56,6 @@ describe.each(Object.entries(deletions))('while %s is deleted again and again', 
       const records = recordsOf(file)
       const equal = duplicatesAmong(records)
       console.info(`${total(records)} ids of ${records.length} threads, ${equal} of them equal`)
-      expect(records.filter(({ length }) => length > 0).length).toBeGreaterThan(1)
       expect(equal).toBe(0)
     }
   })
