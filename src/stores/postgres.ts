@@ -149,8 +149,10 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
       return Number(await scalar(signal, 'SELECT floor(extract(epoch from clock_timestamp()) * 1000)::text AS value'))
     },
     incarnation(signal) {
+      // The timeline that is written to. pg_control_checkpoint() has the old one until the first checkpoint
+      // after a promotion.
       const text = `SELECT (SELECT system_identifier FROM pg_control_system()) || ' ' ||
-        (SELECT timeline_id FROM pg_control_checkpoint()) || ' ' || extract(epoch from pg_postmaster_start_time()) AS value`
+        ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int || ' ' || extract(epoch from pg_postmaster_start_time()) AS value`
       return scalar(signal, text)
     },
     place(signal) {

@@ -87,6 +87,21 @@ describeWith(['postgres'], 'PostgreSQL with a synchronous replica', () => {
     await eventually(async () => expect((await postgresStore(poolOf(standby)).read(key))?.value).toBe('after'))
   })
 
+  // The control file has the old timeline until the first checkpoint, a minute later or more.
+  it('has one new life from its promotion on', async () => {
+    const former = poolOf(primary)
+    const before = await postgresStore(former).incarnation?.()
+    // The checkpoint takes its time if there is something to write.
+    await former.query('CREATE TABLE filler AS SELECT generate_series(1, 300000) AS number')
+    await primary.signal('SIGKILL')
+    const promoted = poolOf(standby)
+    await promoted.query('SELECT pg_promote()')
+    const after = await postgresStore(promoted).incarnation?.()
+    expect([before?.split(' ')[1], after?.split(' ')[1]]).toEqual(['1', '2'])
+    await promoted.query('CHECKPOINT')
+    expect(await postgresStore(promoted).incarnation?.()).toBe(after)
+  })
+
   // Nothing shows this to the store, so docs/stores/postgres.md forbids it.
   it('answers a write whose wait was cancelled, although the replica lacks the write', async () => {
     const store = postgresStore(poolOf(primary), { assumeDurable: true })
