@@ -1,5 +1,6 @@
+import { statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { platform } from '#platform'
 import { GraupelError } from '../../core/errors.js'
@@ -81,7 +82,8 @@ const here = import.meta.url ?? __filename
  * @throws GraupelError `ERR_STORE_UNAVAILABLE` if no client can be loaded.
  */
 export function loadClient({ schemes, clients }: StoreKind, asker: string | URL): { client: Client; loaded: unknown } {
-  const places = [asker, here].map((place) => createRequire(place))
+  const file = fileOf(asker)
+  const places = [file, here].map((place) => createRequire(place))
   const broken: string[] = []
   for (const require of places) {
     for (const client of clients) {
@@ -100,7 +102,7 @@ export function loadClient({ schemes, clients }: StoreKind, asker: string | URL)
   const or = others.length === 0 ? '' : ` (${others.join(' or ')} will do, too)`
   throw new GraupelError(
     'ERR_STORE_UNAVAILABLE',
-    `${broken[0] ?? ''}no client for ${schemes[0]} can be loaded from ${folderOf(asker)}; run: npm install ${first}${or}`,
+    `${broken[0] ?? ''}no client for ${schemes[0]} can be loaded from ${dirname(file)}; run: npm install ${first}${or}`,
   )
 }
 
@@ -171,6 +173,8 @@ export function replacing(first: Opened, open: () => Promise<Opened>): Opened {
   }
 }
 
-function folderOf(asker: string | URL): string {
-  return dirname(/^file:/.test(`${asker}`) ? fileURLToPath(asker) : `${asker}`)
+/** Names a file in a folder: `createRequire` takes a folder without a slash at its end for a file. */
+function fileOf(asker: string | URL): string {
+  const path = /^file:/.test(`${asker}`) ? fileURLToPath(asker) : `${asker}`
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? join(path, 'package.json') : path
 }

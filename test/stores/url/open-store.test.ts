@@ -36,6 +36,20 @@ describe('openStore', () => {
     await other.close()
   })
 
+  test.each<(path: string) => string | URL>([
+    (path) => path,
+    (path) => `${path}/`,
+    (path) => pathToFileURL(path),
+    (path) => pathToFileURL(path).href,
+  ])('looks for clients in the folder of clientsOf, with and without a slash at its end (%#)', async (form) => {
+    const project = `${newFile()}-project`
+    mkdirSync(join(project, 'node_modules/libsql'), { recursive: true })
+    const client = "module.exports = class { constructor() { throw new Error('the client of the project') } }"
+    writeFileSync(join(project, 'node_modules/libsql/index.js'), client)
+    const opening = openStore(`sqlite:${newFile()}`, { clientsOf: form(project) })
+    await expect(opening).rejects.toThrow('the client of the project')
+  })
+
   test('makes nothing if `create` is false', async () => {
     const file = newFile()
     const opening = openStore(`sqlite:${file}`, { clientsOf, create: false })
