@@ -27,7 +27,7 @@ interface Question {
 }
 
 /** The result of a statement: rows of texts, or a change. */
-interface Answer {
+export interface Answer {
   readonly rows: readonly (string | null)[][]
   readonly affectedRows: number
   /** The argument of LAST_INSERT_ID. */
@@ -94,7 +94,8 @@ type Ask = (sql: string) => Promise<Answer>
 
 /** The statements of a pool: each on a connection of its own, or several in one transaction. */
 interface MysqlClient {
-  ask(sql: string, signal?: AbortSignal): Promise<Answer>
+  /** @param verify - Throws if the connection must not be used. The connection is then closed. */
+  ask(sql: string, signal?: AbortSignal, verify?: (answer: Answer) => void): Promise<Answer>
   /**
    * Runs `work` in a transaction, and commits it. After a failure or an abort it closes the connection, which
    * rolls the transaction back.
@@ -123,10 +124,12 @@ export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlC
   /**
    * @param work - Gets a function that runs a statement, `isWithin` a transaction or not, and a function that
    * closes the connection.
+   * @param verify - As in `ask`.
    */
   async function onConnection<T>(
     signal: AbortSignal | undefined,
     work: (ask: (sql: string, isWithin: boolean) => Promise<Answer>, abandon: () => void) => Promise<T>,
+    verify?: (answer: Answer) => void,
   ): Promise<T> {
     signal?.throwIfAborted()
     const connection = await getConnection.call(pool)
@@ -145,7 +148,9 @@ export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlC
         signal?.throwIfAborted()
         const { result, status } = await dialect.run(connection, { sql, ...plain })
         try {
-          return Array.isArray(result) ? ofRows(result, store) : ofChange(result, status, isWithin)
+          const answer = Array.isArray(result) ? ofRows(result, store) : ofChange(result, status, isWithin)
+          verify?.(answer)
+          return answer
         } catch (error) {
           abandon()
           throw error
@@ -158,7 +163,7 @@ export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlC
   }
 
   return {
-    ask: (sql, signal) => onConnection(signal, (ask) => ask(sql, false)),
+    ask: (sql, signal, verify) => onConnection(signal, (ask) => ask(sql, false), verify),
     transact: (work, signal) =>
       onConnection(signal, async (ask, abandon) => {
         // Finds a transaction that was left open, which START TRANSACTION would commit.

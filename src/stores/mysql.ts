@@ -1,6 +1,6 @@
 import { GraupelError, rangeError } from '../core/errors.js'
 import { explained, rolledBack, toldBy } from './mysql-errors.js'
-import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
+import { type Answer, clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
 import { readStoreOptions } from './options.js'
 import { newVersion } from './record.js'
 import { endOf, entryOf, type SqlStore } from './sql.js'
@@ -15,6 +15,13 @@ export interface MysqlStoreOptions extends StoreOptions {
 }
 
 const duplicateKey = 1062
+
+/**
+ * Microseconds between the two clocks of a session. `SET timestamp` stops the clock of `NOW()` and
+ * `UTC_TIMESTAMP()` at a time of its own, but not the clock of `SYSDATE()`, which is local time.
+ */
+const stoppedFor = 'ABS(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6)))'
+const maxStoppedUs = 1_000_000
 
 /**
  * A store in MySQL 8, or MariaDB 10.5 and later. Not durable: a failover to an asynchronous replica may lose
@@ -65,10 +72,10 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
     missingRight: 'grant the user SELECT, INSERT and UPDATE on the tables of the store',
   }
 
-  const run = async (signal: AbortSignal | undefined, sql: string) => {
+  const run = async (signal: AbortSignal | undefined, sql: string, verify?: (answer: Answer) => void) => {
     for (;;) {
       try {
-        return await ask(sql, signal)
+        return await ask(sql, signal, verify)
       } catch (error) {
         // The statement was rolled back, and the next attempt sees what the other transaction has written.
         if (!rolledBack.includes(toldBy(error).errno)) throw explained(error, "the store 'mysql'", advice)
@@ -77,12 +84,23 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
   }
   const scalar = async (signal: AbortSignal | undefined, expression: string) =>
     (await run(signal, `SELECT ${state}, ${expression}`)).rows[0]?.[0] as string
+  let home: string | undefined
+  /**
+   * Returns the name of a table with the database that the first call has found. A later connection may have
+   * another database, after USE.
+   */
+  const at = async (name: string, signal: AbortSignal | undefined) => {
+    const database = home ?? ((await scalar(signal, 'DATABASE()')) as string | null)
+    home ??= database ?? undefined
+    // Without a database, the server refuses the statement.
+    return home === undefined ? name : `\`${home.replaceAll('`', '``')}\`.${name}`
+  }
   /** Selects records. There is always a row, so the server's state is always known. */
   const select = async (signal: AbortSignal | undefined, where: string, lock = ''): Promise<StoreEntry[]> => {
     const columns = '`key`, CAST(`value` AS BINARY), `version`'
     const { rows } = await run(
       signal,
-      `SELECT ${state}, ${columns} FROM (SELECT 1) AS one LEFT JOIN ${records} ON ${where}${lock}`,
+      `SELECT ${state}, ${columns} FROM (SELECT 1) AS one LEFT JOIN ${await at(records, signal)} ON ${where}${lock}`,
     )
     return rows.flatMap(([key, value, version]) =>
       typeof key === 'string' ? [entryOf({ key, value: value as string, version: version as string })] : [],
@@ -129,7 +147,7 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       if (expected === undefined) {
         try {
           const columns = '(`key`, `value`, `version`)'
-          await run(signal, `INSERT INTO ${records} ${columns} VALUES (${literal(key)}, ${text}, ${literal(version)})`)
+          await run(signal, `INSERT INTO ${await at(records, signal)} ${columns} VALUES (${literal(key)}, ${text}, ${literal(version)})`)
           return version
         } catch (error) {
           if (toldBy(error).errno === duplicateKey) return undefined
@@ -139,14 +157,17 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       // 1 whether the client counts found or changed records, because the version always changes.
       const { affectedRows } = await run(
         signal,
-        `UPDATE ${records} SET \`value\` = ${text}, \`version\` = ${literal(version)} WHERE \`key\` = ${literal(key)} AND \`version\` = ${literal(expected)}`,
+        `UPDATE ${await at(records, signal)} SET \`value\` = ${text}, \`version\` = ${literal(version)} WHERE \`key\` = ${literal(key)} AND \`version\` = ${literal(expected)}`,
       )
       return affectedRows === 1 ? version : undefined
     },
     async nowMs(signal) {
       // In UTC, because local time is ambiguous when summer time ends.
       const since = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))"
-      return Number(await scalar(signal, `${since} DIV 1000`))
+      const { rows } = await run(signal, `SELECT ${state}, ${since} DIV 1000, ${stoppedFor}`, ({ rows }) => {
+        if (!(Number(rows[0]?.[1]) < maxStoppedUs)) throw stopped()
+      })
+      return Number(rows[0]?.[0])
     },
     incarnation(signal) {
       // The upper bits of UUID_SHORT() have the second of the server's start; `now - Uptime` would vary by
@@ -154,9 +175,11 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       // differ by server_id.
       return scalar(signal, "CONCAT_WS(' ', @@hostname, @@port, @@server_id, UUID_SHORT() >> 24, SUBSTR(UUID(), 20))")
     },
-    place(signal) {
+    async place(signal) {
+      await at(records, signal)
       const server = "'server ', @@hostname, ':', @@port, ' (server_id ', @@server_id"
-      return scalar(signal, `CONCAT(${server}, '), database ', COALESCE(DATABASE(), 'none'), ', table ${table}')`)
+      const database = home === undefined ? "'none'" : `CONVERT(${literal(home)} USING utf8mb4)`
+      return scalar(signal, `CONCAT(${server}, '), database ', ${database}, ', table ${table}')`)
     },
     async add(key, count, signal) {
       if (BigInt.asIntN(64, count) !== count) {
@@ -168,9 +191,16 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       const added = `CAST('${count}' AS SIGNED)`
       const { insertId } = await run(
         signal,
-        `INSERT INTO ${sums} (\`key\`, \`sum\`) VALUES (${literal(key)}, ${sum(added)}) ON DUPLICATE KEY UPDATE \`sum\` = ${sum(`\`sum\` + ${added}`)}`,
+        `INSERT INTO ${await at(sums, signal)} (\`key\`, \`sum\`) VALUES (${literal(key)}, ${sum(added)}) ON DUPLICATE KEY UPDATE \`sum\` = ${sum(`\`sum\` + ${added}`)}`,
       )
       return insertId
     },
   }
+}
+
+function stopped(): GraupelError {
+  return new GraupelError(
+    'ERR_STORE_UNSAFE',
+    'the clock of a connection of the pool was set by SET timestamp, so ceilings would depend on it; run SET timestamp = DEFAULT before the connection is released',
+  )
 }

@@ -1,21 +1,11 @@
 import { GraupelError } from '../core/errors.js'
-import { clientError, readStoreOptions } from './options.js'
+import { readStoreOptions } from './options.js'
+import { isOwn, literal, own, type PostgresClient, statementsOf, type TextRow } from './postgres-client.js'
 import { newVersion } from './record.js'
 import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
-import type { StoreOptions } from './store.js'
+import type { StoreEntry, StoreOptions } from './store.js'
 
-/**
- * A `Pool` or a connected `Client` of pg, or the result of `postgres()` of postgres.js. A `Client` that is
- * not connected queues all calls.
- */
-export type PostgresClient = PgClient | PostgresJsClient
-
-interface PgClient {
-  query(text: string, values: string[]): Promise<{ rows: unknown[] }>
-}
-interface PostgresJsClient {
-  unsafe(text: string, values: string[]): PromiseLike<unknown>
-}
+export type { PostgresClient } from './postgres-client.js'
 
 /** The options of {@link postgresStore}. */
 export interface PostgresStoreOptions extends StoreOptions {
@@ -30,10 +20,19 @@ export interface PostgresStoreOptions extends StoreOptions {
 const rolledBack = ['40001', '40P01']
 const undefinedTable = '42P01'
 
-// With `synchronous_commit = off` PostgreSQL forgets acknowledged writes when one of its processes is killed,
-// and still shows the same start time. So each write commits at least to the local disk. The setting is in
-// RETURNING, because a pooler may send a separate statement to another connection.
-const flushed = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'local', true) END`
+/** The values of `synchronous_commit` that sync to the local disk. Each waits for more than the one before. */
+const levels = "ARRAY['local', 'remote_write', 'on', 'remote_apply']"
+const levelOf = (value: string) => `coalesce(array_position(${levels}, ${value}), 1)`
+const sessionLevel = levelOf("current_setting('synchronous_commit')")
+// With NULL, set_config sets the value of a new connection.
+const configuredLevel = levelOf("set_config('synchronous_commit', NULL, true)")
+/**
+ * Lets a write wait for as much as the session or the configuration says, and at least for the local disk.
+ * With `synchronous_commit = off` PostgreSQL forgets acknowledged writes when one of its processes is killed,
+ * and still shows the same start time. The setting is in RETURNING, because a pooler may send a separate
+ * statement to another connection.
+ */
+const flushed = `set_config('synchronous_commit', (${levels})[greatest(${sessionLevel}, ${configuredLevel})], true)`
 
 /**
  * A store in PostgreSQL 12 and later. Not durable: a failover to an asynchronous replica may take
@@ -62,26 +61,24 @@ const flushed = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): SqlStore {
   options = readStoreOptions(options, 'table')
   const { table = 'graupel_store', assumeDurable = false } = options
-  const query = queryOf(client)
-  const records = quoted(table)
-  const sums = quoted(`${table}_sums`)
-  const columns = 'key, value, version'
+  const statements = statementsOf(client)
+  const sums = `${table}_sums`
   // Keys are compared by their bytes: other collations treat some different texts as equal, and may not order
   // '0' after '/'.
   const tables = [
     [
-      records,
-      `CREATE TABLE IF NOT EXISTS ${records} (key text COLLATE "C" PRIMARY KEY, value text NOT NULL, version text NOT NULL);`,
+      table,
+      `CREATE TABLE IF NOT EXISTS ${quoted(table)} (key text COLLATE "C" PRIMARY KEY, value text NOT NULL, version text NOT NULL);`,
     ],
-    [sums, `CREATE TABLE IF NOT EXISTS ${sums} (key text COLLATE "C" PRIMARY KEY, sum bigint NOT NULL);`],
+    [sums, `CREATE TABLE IF NOT EXISTS ${quoted(sums)} (key text COLLATE "C" PRIMARY KEY, sum bigint NOT NULL);`],
   ] as const
   const ddl = tables.map(([, statement]) => statement).join('\n')
 
-  const run = async (signal: AbortSignal | undefined, text: string, ...values: string[]): Promise<Row[]> => {
+  const run = async (signal: AbortSignal | undefined, text: string) => {
     for (;;) {
       signal?.throwIfAborted()
       try {
-        return (await query(text, values)) as Row[]
+        return await statements.ask(text)
       } catch (error) {
         const code = (error as { code?: string }).code ?? ''
         if (code === undefinedTable) throw noTable('postgres', ddl, error)
@@ -90,10 +87,40 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
       }
     }
   }
-  const scalar = async (signal: AbortSignal | undefined, text: string, ...values: string[]) =>
-    ((await run(signal, text, ...values))[0] as Row).value
-  const isThere = async (name: string) =>
-    (await scalar(undefined, 'SELECT (to_regclass($1) IS NOT NULL)::text AS value', name)) === 'true'
+  const scalar = async (signal: AbortSignal | undefined, expression: string) =>
+    (await run(signal, `SELECT ${own}, (${expression})::text AS value`))[0]?.['value'] as string
+  /** Changes a row, and returns a text of it; `null` if no row was changed. */
+  const change = async (signal: AbortSignal | undefined, statement: string, column: string) => {
+    const text = `WITH changed AS (${statement} RETURNING ${column}::text AS value, ${flushed}) SELECT ${own}, (SELECT value FROM changed) AS value`
+    return (await run(signal, text))[0]?.['value'] as string | null
+  }
+
+  const schemaOf = async (name: string): Promise<string | undefined> => {
+    const schema = `(SELECT nspname::text FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass('${quoted(name)}'))`
+    // The columns are computed in this order. With NULL, set_config sets the `search_path` of a new
+    // connection, and only for this statement.
+    const columns = `${own}, ${schema} AS found, CASE WHEN ${isOwn} THEN set_config('search_path', NULL, true) END AS path, ${schema} AS usual`
+    const [{ found, usual } = {}] = await run(undefined, `SELECT ${columns}`)
+    if (found?.startsWith('pg_temp')) throw otherTable(name, 'as a temporary table', usual)
+    if (usual !== null && usual !== found) throw otherTable(name, `in ${found ?? 'no schema'}`, usual)
+    return found ?? undefined
+  }
+  let home: string | undefined
+  /**
+   * Returns the schema that the first call has found. A later connection may have another `search_path`, or a
+   * temporary table of the same name.
+   */
+  const homeOf = async () => {
+    const schema = home ?? (await schemaOf(table))
+    home ??= schema
+    return home
+  }
+  const at = async (name: string) => {
+    const schema = await homeOf()
+    if (schema !== undefined) return `${quoted(schema.replaceAll('"', '""'))}.${quoted(name)}`
+    const cause = Object.assign(new Error(`relation "${table}" does not exist`), { code: undefinedTable })
+    throw noTable('postgres', ddl, cause)
+  }
 
   return {
     name: 'postgres',
@@ -102,12 +129,12 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     async setup() {
       for (const [name, statement] of tables) {
         // Checked first, because a role that may not create tables is refused even if the table exists.
-        if (await isThere(name)) continue
+        if ((await schemaOf(name)) !== undefined) continue
         try {
-          await run(undefined, statement)
+          await statements.execute(statement)
         } catch (error) {
           // Another process has made the table at the same time. IF NOT EXISTS does not prevent this error.
-          if (await isThere(name)) continue
+          if ((await schemaOf(name)) !== undefined) continue
           throw new GraupelError(
             'ERR_STORE_UNAVAILABLE',
             `setup() of the store 'postgres' failed (${(error as Error).message}); let a role that may create tables run\n${ddl}`,
@@ -117,67 +144,56 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
       }
     },
     async read(key, signal) {
-      const [row] = await run(signal, `SELECT ${columns} FROM ${records} WHERE key = $1`, key)
-      return row && entryOf(row)
+      const text = `SELECT ${own}, key, value, version FROM (SELECT) AS one LEFT JOIN ${await at(table)} ON key = ${literal(key)}`
+      return entriesOf(await run(signal, text))[0]
     },
     async list(folder, signal) {
-      const text = `SELECT ${columns} FROM ${records} WHERE key >= $1 AND key < $2 AND position('/' in substr(key, length($1) + 1)) = 0`
-      return (await run(signal, text, folder, endOf(folder))).map(entryOf)
+      const range = `key >= ${literal(folder)} AND key < ${literal(endOf(folder))}`
+      const text = `SELECT ${own}, key, value, version FROM (SELECT) AS one LEFT JOIN ${await at(table)} ON ${range} AND position('/' in substr(key, ${folder.length + 1})) = 0`
+      return entriesOf(await run(signal, text))
     },
     async write(key, value, expected, signal) {
       const version = newVersion()
-      const [written] =
+      const records = await at(table)
+      const [ofKey, ofValue, ofVersion] = [literal(key), literal(value), literal(version)]
+      const statement =
         expected === undefined
-          ? await run(
-              signal,
-              `INSERT INTO ${records} (${columns}) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING RETURNING version, ${flushed}`,
-              key,
-              value,
-              version,
-            )
-          : await run(
-              signal,
-              `UPDATE ${records} SET value = $2, version = $3 WHERE key = $1 AND version = $4 RETURNING version, ${flushed}`,
-              key,
-              value,
-              version,
-              expected,
-            )
-      return written?.version
+          ? `INSERT INTO ${records} (key, value, version) SELECT ${ofKey}, ${ofValue}, ${ofVersion} WHERE ${isOwn} ON CONFLICT (key) DO NOTHING`
+          : `UPDATE ${records} SET value = ${ofValue}, version = ${ofVersion} WHERE key = ${ofKey} AND version = ${literal(expected)} AND ${isOwn}`
+      return (await change(signal, statement, 'version')) ?? undefined
     },
     async nowMs(signal) {
-      return Number(await scalar(signal, 'SELECT floor(extract(epoch from clock_timestamp()) * 1000)::text AS value'))
+      return Number(await scalar(signal, 'floor(extract(epoch from clock_timestamp()) * 1000)'))
     },
     incarnation(signal) {
       // The timeline that is written to. pg_control_checkpoint() has the old one until the first checkpoint
       // after a promotion.
-      const text = `SELECT (SELECT system_identifier FROM pg_control_system()) || ' ' ||
-        ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int || ' ' || extract(epoch from pg_postmaster_start_time()) AS value`
+      const text = `(SELECT system_identifier FROM pg_control_system()) || ' ' ||
+        ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int || ' ' || extract(epoch from pg_postmaster_start_time())`
       return scalar(signal, text)
     },
-    place(signal) {
-      // A `search_path` with "$user" finds another table for each role, so the server says which schema it
-      // has found.
-      const schema = 'SELECT nspname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace'
-      const text = `SELECT concat('server ', coalesce(host(inet_server_addr()), 'on a socket'), ':', current_setting('port'),
-        ' (system ', (SELECT system_identifier FROM pg_control_system()), '), database ', current_database(),
-        ', schema ', coalesce((${schema} WHERE pg_class.oid = to_regclass($1)), 'unknown'), ', table ', $2::text) AS value`
-      return scalar(signal, text, records, table)
+    async place(signal) {
+      const schema = literal((await homeOf()) ?? 'unknown')
+      const server = `coalesce(host(inet_server_addr()), 'on a socket'), ':', current_setting('port')`
+      const system = '(SELECT system_identifier FROM pg_control_system())'
+      const text = `concat('server ', ${server}, ' (system ', ${system}, '), database ', current_database(), ', schema ', ${schema}, ', table ${table}')`
+      return scalar(signal, text)
     },
     async add(key, count, signal) {
-      const text = `INSERT INTO ${sums} (key, sum) VALUES ($1, $2::bigint) ON CONFLICT (key) DO UPDATE SET sum = ${sums}.sum + excluded.sum RETURNING sum::text AS value, ${flushed}`
-      return BigInt(await scalar(signal, text, key, count.toString()))
+      const statement = `INSERT INTO ${await at(sums)} AS old (key, sum) SELECT ${literal(key)}, '${count}'::bigint WHERE ${isOwn} ON CONFLICT (key) DO UPDATE SET sum = old.sum + excluded.sum`
+      return BigInt((await change(signal, statement, 'sum')) as string)
     },
   }
 }
 
-function queryOf(client: PostgresClient): (text: string, values: string[]) => Promise<unknown[]> {
-  const of = client as Partial<PgClient & PostgresJsClient> | undefined
-  // postgres.js has no query(), and is a function.
-  if (typeof of?.unsafe === 'function') {
-    return async (text, values) => [...((await (client as PostgresJsClient).unsafe(text, values)) as Iterable<unknown>)]
-  }
-  if (typeof of?.query === 'function')
-    return async (text, values) => (await (client as PgClient).query(text, values)).rows
-  throw clientError('PostgreSQL', client, 'a Pool of pg, or the result of postgres() of postgres.js')
+/** A statement that finds no record returns a row as well, whose record is empty. */
+function entriesOf(rows: readonly TextRow[]): StoreEntry[] {
+  return rows.flatMap(({ key, value, version }) => (key == null ? [] : [entryOf({ key, value, version } as Row)]))
+}
+
+function otherTable(name: string, found: string, usual: string | null | undefined): GraupelError {
+  return new GraupelError(
+    'ERR_STORE_UNSAFE',
+    `a connection of the pool finds the table '${name}' ${found}, and a new connection finds it in ${usual ?? 'no schema'}, so processes may use two tables; set the search_path by ALTER ROLE or in the options of the pool, and not by SET`,
+  )
 }

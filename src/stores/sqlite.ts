@@ -65,8 +65,9 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function') {
     throw clientError('SQLite', database, 'an open database of better-sqlite3, libsql or node:sqlite')
   }
-  const records = quoted(table)
-  const sums = quoted(`${table}_sums`)
+  // Without `main`, a temporary table of the connection, or a table of an attached database, would be used.
+  const records = `main.${quoted(table)}`
+  const sums = `main.${quoted(`${table}_sums`)}`
   const columns = 'key, value, version'
   const ddl = [
     `CREATE TABLE IF NOT EXISTS ${records} (key TEXT PRIMARY KEY, value TEXT NOT NULL, version TEXT NOT NULL) WITHOUT ROWID;`,

@@ -62,4 +62,5 @@ export const postgres: ServerKind = {
   missing: () => (existsSync(join(postgresBin(), 'initdb')) ? undefined : 'PostgreSQL (Debian package postgresql)'),
   start: () => startPostgres(),
   clients: postgresClients,
+  onWire: (text) => Buffer.from(text).toString('hex'),
 }
