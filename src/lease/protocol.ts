@@ -1,3 +1,4 @@
+import { GraupelError } from '../core/errors.js'
 import type { StoreCalls, Written } from '../stores/calls.js'
 import type { StoreEntry } from '../stores/store.js'
 import type { Group } from './group.js'
@@ -35,6 +36,8 @@ export class LeaseProtocol {
   readonly #search: NodeSearch
   /** Attempts to write the record of the present node whose outcome is not known. */
   readonly #unknown = new Set<string>()
+  /** The store's time when it was last read for a ceiling, and the monotonic time before that. */
+  #read: { readonly nowMs: number; readonly beforeMs: number } | undefined
   /** The last write that tried to take a node, until the node is taken by this lease or another. */
   #tried: { readonly node: number; readonly attempt: string } | undefined
 
@@ -60,8 +63,10 @@ export class LeaseProtocol {
     this.#unknown.clear()
     await this.#life.enter(signal)
     for (let conflicts = 0; ; ) {
+      const beforeMs = this.#clock.monotonicMs()
       const chosen = await this.#search.find(token, signal)
       if ('held' in chosen) return chosen
+      this.#read = { nowMs: chosen.proof.nowMs, beforeMs }
       const taken = await this.#take(chosen, token, signal)
       if ('held' in taken) {
         conflicts++
@@ -89,14 +94,16 @@ export class LeaseProtocol {
    *
    * @returns `lapsed` if the ceiling has passed, because another process may have had the node since; `lost`
    * if another process has it.
-   * @throws as `acquire`, without `ERR_CLOCK_SKEW`, because the ceiling depends on the store's clock alone
+   * @throws as `acquire`
    */
   async renew(holding: Holding, signal?: AbortSignal): Promise<Holding | 'lapsed' | 'lost'> {
     const { node, record } = holding
     const key = this.#group.keyOf(node)
     const endMs = this.#group.timeOf(record.ceiling)
+    const beforeMs = this.#clock.monotonicMs()
     const nowMs = await this.#storeClock.nowMs(key, signal)
     if (nowMs >= endMs) return 'lapsed'
+    this.#checkAdvance({ nowMs, beforeMs })
     const ceiling = Math.max(record.ceiling, this.#group.tickAt(nowMs + this.#rules.windowMs))
     const written = await this.#write(holding, { ...record, ceiling }, signal)
     if (written === undefined) return 'lost'
@@ -122,6 +129,26 @@ export class LeaseProtocol {
     const ceiling = Math.max(record.floor, Math.min(record.ceiling, nextTick))
     const written = await this.#write(holding, { ...record, ceiling, isReleased: true }, signal)
     if (written !== undefined && 'other' in written) return this.release(written.other, nextTick, signal)
+  }
+
+  /**
+   * Refuses a time of a store that may forget if the store's clock has gone further than the time that has
+   * passed: a ceiling that is more than a window ahead could outlast the wait for a new server.
+   */
+  #checkAdvance(read: { readonly nowMs: number; readonly beforeMs: number }): void {
+    if (this.#rules.durable) return
+    const { maxClockSkewMs } = this.#rules
+    const last = this.#read ?? read
+    const passedMs = this.#clock.monotonicMs() - last.beforeMs
+    const aheadMs = read.nowMs - last.nowMs - passedMs
+    if (aheadMs > maxClockSkewMs) {
+      throw new GraupelError(
+        'ERR_CLOCK_SKEW',
+        `the clock of the store '${this.#calls.store.name}' has gone ${Math.ceil(aheadMs)} ms further than the time since the last renewal; it may go maxClockSkewMs (${maxClockSkewMs}) further: set the clock of the store's server, or look for code that sets the clock of a session`,
+        { option: 'maxClockSkewMs' },
+      )
+    }
+    this.#read = read
   }
 
   /**

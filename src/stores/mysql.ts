@@ -147,7 +147,10 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       if (expected === undefined) {
         try {
           const columns = '(`key`, `value`, `version`)'
-          await run(signal, `INSERT INTO ${await at(records, signal)} ${columns} VALUES (${literal(key)}, ${text}, ${literal(version)})`)
+          await run(
+            signal,
+            `INSERT INTO ${await at(records, signal)} ${columns} VALUES (${literal(key)}, ${text}, ${literal(version)})`,
+          )
           return version
         } catch (error) {
           if (toldBy(error).errno === duplicateKey) return undefined
