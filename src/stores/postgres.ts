@@ -43,12 +43,14 @@ const flushed = `set_config('synchronous_commit', (${levels})[greatest(${session
  * such as PgBouncer may be in transaction mode. Calls, also reads, have to reach the primary. A role needs
  * SELECT, INSERT and UPDATE on the tables.
  *
- * @param client - A pool, which is never closed. A single client with an open transaction would hide its
- * writes from other processes.
+ * @param client - A pool, which is never closed. Other code may use it as well. A connection on which a
+ * transaction was left open is refused, and a pool of pg closes it. The store stays in the schema that its
+ * first call has found.
  * @param options - None is required; {@link PostgresStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject
- * with the client's errors, and with GraupelError `ERR_STORE_UNAVAILABLE`, whose message has the statements,
- * if the tables are missing or may not be made.
+ * with the client's errors; with GraupelError `ERR_STORE_UNAVAILABLE`, whose message has the statements, if
+ * the tables are missing or may not be made; and with GraupelError `ERR_STORE_UNSAFE` if the connection has
+ * an open transaction, or finds another table than new connections do.
  * @example
  * const pool = new pg.Pool({ max: 2, query_timeout: 3000 })
  * const store = postgresStore(pool)

@@ -25,6 +25,9 @@ export interface SqliteStoreOptions extends StoreOptions {
 /** The lowest `PRAGMA synchronous` that syncs each commit (sqlite.org/pragma.html#pragma_synchronous). */
 const fullSync = 2
 
+/** The journals that are lost with the process, so that a crash during a commit damages the file. */
+const lostJournals: unknown[] = ['off', 'memory']
+
 /**
  * The timeout of connections that have no timeout, as in libsql and `node:sqlite`; it is the default of
  * better-sqlite3.
@@ -33,15 +36,16 @@ const busyTimeoutMs = 5000
 
 /**
  * A store in a SQLite database: a file that any number of processes of one host may have open, and that must
- * not lie on a network file system. It is durable, unless `PRAGMA journal_mode` is `OFF` or `MEMORY`.
+ * not lie on a network file system. It is durable. A process that has the file open must not copy it by other
+ * means than SQLite, because this drops the locks of the process (docs/stores/sqlite.md, "Backups").
  *
  * Every call is one statement, and blocks the thread for some tenths of a millisecond. While another process
  * writes, a call blocks for up to `PRAGMA busy_timeout` of the connection, which is set to 5000 ms if it is
  * 0.
  *
  * A connection with `PRAGMA synchronous` below `FULL` is refused, because a loss of power takes acknowledged
- * writes back; better-sqlite3 sets `NORMAL` in WAL mode. `assumeDurable: true` allows such a connection. A
- * call while the connection has an open transaction is also refused, because a rollback would take the write
+ * writes back; better-sqlite3 sets `NORMAL` in WAL mode. So is `PRAGMA journal_mode` `OFF` or `MEMORY`.
+ * `assumeDurable: true` allows such a connection. A call while the connection has an open transaction is also refused, because a rollback would take the write
  * back.
  *
  * @param database - An open database of better-sqlite3, libsql (without `syncUrl`) or `node:sqlite`. It is
@@ -77,23 +81,33 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
   // Uses all(), because get() stops after one row. The commit follows later, and better-sqlite3 and libsql do
   // not report that it fails if another process reads.
   const one = (sql: string, ...values: string[]) => all(sql, ...values)[0]
-  const pragma = (name: string) => Number(Object.values(one(`PRAGMA ${name}`) ?? {})[0])
+  const pragma = (name: string): unknown => Object.values(one(`PRAGMA main.${name}`) ?? {})[0]
+  const fileOf = () => (database.prepare('PRAGMA database_list').all() as { file?: string }[])[0]?.file
 
   const check = () => {
     // This comes first, because it throws if the database is closed. libsql ends the process if a closed
     // database is asked for its transaction.
-    if (pragma('busy_timeout') === 0) database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+    if (Number(pragma('busy_timeout')) === 0) database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
     if (database.inTransaction === true || database.isTransaction === true) {
       throw new GraupelError(
         'ERR_STORE_UNSAFE',
         'the connection has a transaction open, and a rollback would take back what the store writes; give the store a connection of its own',
       )
     }
-    const synchronous = pragma('synchronous')
-    if (synchronous < fullSync && assumeDurable !== true) {
+    if (assumeDurable === true) return
+    const synchronous = Number(pragma('synchronous'))
+    if (synchronous < fullSync) {
       throw new GraupelError(
         'ERR_STORE_UNSAFE',
         `PRAGMA synchronous of the database is ${synchronous}, so a loss of power takes acknowledged writes back; run PRAGMA synchronous = FULL on this connection`,
+      )
+    }
+    const journal = pragma('journal_mode')
+    // A database in memory has no other journal.
+    if (lostJournals.includes(journal) && fileOf()) {
+      throw new GraupelError(
+        'ERR_STORE_UNSAFE',
+        `PRAGMA journal_mode of the database is ${journal}, so a crash damages the file; run PRAGMA journal_mode = DELETE on this connection`,
       )
     }
   }
@@ -174,8 +188,7 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
       }),
     place: (signal) =>
       run(signal, () => {
-        const [main] = database.prepare('PRAGMA database_list').all() as { file?: string }[]
-        return `file ${main?.file || 'in memory'}, table ${table}`
+        return `file ${fileOf() || 'in memory'}, table ${table}`
       }),
     add: (key, count, signal) =>
       inTransaction(signal, 'write', () => {

@@ -101,16 +101,16 @@ describeWith(['mysql'], 'MySQL with a shared pool', () => {
       expect(Math.abs(((await store.nowMs?.()) as number) - Date.now())).toBeLessThan(20_000)
     })
 
-    it.each([
-      'SET SESSION TRANSACTION READ ONLY',
-      'SET sql_select_limit = 0',
-    ])('fails, and does not take an error for a conflict or for no record, after %s', async (left) => {
-      const { store, leave } = share(client)
-      const key = freshKey()
-      const version = (await store.write(key, 'first', undefined)) as string
-      await leave(left)
-      const call = left.includes('limit') ? store.read(key) : store.write(key, 'second', version)
-      await expect(call).rejects.toThrow()
-    })
+    it.each(['SET SESSION TRANSACTION READ ONLY', 'SET sql_select_limit = 0'])(
+      'fails, and does not take an error for a conflict or for no record, after %s',
+      async (left) => {
+        const { store, leave } = share(client)
+        const key = freshKey()
+        const version = (await store.write(key, 'first', undefined)) as string
+        await leave(left)
+        const call = left.includes('limit') ? store.read(key) : store.write(key, 'second', version)
+        await expect(call).rejects.toThrow()
+      },
+    )
   })
 })

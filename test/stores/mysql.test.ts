@@ -10,14 +10,18 @@ const ok = { affectedRows: 1, insertId: 0, serverStatus: committed }
 function poolOf(...answers: unknown[]) {
   const ends: string[] = []
   const asked: string[] = []
+  // The store asks for its database once. This call is not among the answers.
+  let isForDatabase = false
   const connection = {
     async query({ sql }: { sql: string }) {
+      isForDatabase = sql.endsWith('DATABASE()')
+      if (isForDatabase) return [[['1', '0', '0', 'graupel']]]
       asked.push(sql)
       const answer = answers.shift()
       if (answer instanceof Error) throw answer
       return [answer]
     },
-    release: () => ends.push('released'),
+    release: () => isForDatabase || ends.push('released'),
     destroy: () => ends.push('closed'),
   }
   return { ends, asked, getConnection: async () => connection, execute() {} }

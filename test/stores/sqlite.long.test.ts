@@ -36,6 +36,61 @@ describe.each(['libsql', 'better-sqlite3'])('SQLite by %s', (client) => {
     careless.close()
   })
 
+  it.each(['OFF', 'MEMORY'])('is refused if a crash would damage the file, in the journal mode %s', async (mode) => {
+    const database = new Database(join(folder, `${client}.db`))
+    const store = sqliteStore(database)
+    await store.read('folder/1')
+    database.exec(`PRAGMA journal_mode = ${mode}`)
+    await expect(store.read('folder/1')).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
+    database.exec('PRAGMA journal_mode = DELETE')
+    await store.read('folder/1')
+    database.close()
+  })
+
+  it('stays in its table beside a temporary table and an attached database', async () => {
+    const database = new Database(join(folder, `${client}.db`))
+    const store = sqliteStore(database)
+    const version = (await store.write('stays/1', 'first', undefined)) as string
+    database.exec('CREATE TEMPORARY TABLE graupel_store (key TEXT PRIMARY KEY, value TEXT, version TEXT)')
+    database.exec('CREATE TEMPORARY TABLE graupel_store_sums (key TEXT PRIMARY KEY, sum INTEGER)')
+    database.exec(`ATTACH '${join(folder, `${client}-attached.db`)}' AS other`)
+    expect((await store.read('stays/1'))?.version).toBe(version)
+    expect(await store.list('stays/')).toHaveLength(1)
+    expect(await store.write('stays/1', 'second', version)).toBeDefined()
+    expect(await store.add?.('stays/1', 2n)).toBe(2n)
+    expect((await opened.store.read('stays/1'))?.value).toBe('second')
+    expect(await opened.store.add?.('stays/1', 0n)).toBe(2n)
+    database.close()
+  })
+
+  it('fails to write, and does not take it for a conflict, after PRAGMA query_only', async () => {
+    const database = new Database(join(folder, `${client}.db`))
+    const store = sqliteStore(database)
+    database.exec('PRAGMA query_only = 1')
+    await expect(store.write('query-only/1', 'x', undefined)).rejects.toThrow(/readonly/)
+    database.close()
+  })
+
+  it('is copied with all that it has acknowledged, by VACUUM INTO, while processes write', async () => {
+    const file = join(folder, `${client}-backup.db`)
+    const copy = join(folder, `${client}-copy.db`)
+    const [database, other] = [new Database(file), new Database(file)]
+    const [store, another] = [sqliteStore(database), sqliteStore(other)]
+    await store.setup()
+    let version = (await store.write('folder/1', '0', undefined)) as string
+    for (let i = 1; i <= 20; i++) {
+      version = (await (i % 2 === 0 ? store : another).write('folder/1', `${i}`, version)) as string
+      expect(version).toBeDefined()
+      rmSync(copy, { force: true })
+      database.exec(`VACUUM INTO '${copy}'`)
+      const copied = new Database(copy)
+      expect(await sqliteStore(copied).read('folder/1')).toEqual({ key: 'folder/1', value: `${i}`, version })
+      copied.close()
+    }
+    database.close()
+    other.close()
+  })
+
   it('is refused while a rollback could undo writes', async () => {
     const database = new Database(join(folder, `${client}.db`))
     const store = sqliteStore(database)
@@ -58,7 +113,7 @@ describe.each(['libsql', 'better-sqlite3'])('SQLite by %s', (client) => {
     const store = sqliteStore(database, { table: 'order' })
     await expect(store.read('folder/1')).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
-      message: expect.stringContaining('CREATE TABLE IF NOT EXISTS "order"'),
+      message: expect.stringContaining('CREATE TABLE IF NOT EXISTS main."order"'),
     })
     database.exec(store.ddl)
     expect(await store.write('folder/1', 'x', undefined)).toBeDefined()
