@@ -38,8 +38,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   readonly #ids = new BigUint64Array(maxWindow)
   /** The same memory in halves of 32 bits. */
   readonly #halves = new Uint32Array(this.#ids.buffer)
-  #machine = 0
-  readonly #present = machineReader()
+  readonly machine = machineReader()
   #at = 0
   #end = 0
   #windowEnd = 0
@@ -74,7 +73,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     if (this.#at === this.#end) return 1
     this.#at++
     // Read after the id is taken (`native/core/generation.h`).
-    if (this.#present === undefined || this.#present() === this.#machine) return 0
+    if (this.machine() === this.#current.machine) return 0
     // The next `refill()` drops the batch.
     this.#end = --this.#at
     return 1
@@ -107,7 +106,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     this.#at += kept
     this.#end = this.#at
     runs.write(array, from + kept, from + count)
-    if (this.#present !== undefined && this.#present() !== this.#machine) {
+    if (this.machine() !== this.#current.machine) {
       this.#takenBefore -= count
       this.#dropped += count
       this.#dropOld()
@@ -199,7 +198,6 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     const { prefetchAt } = this.#options
     this.#takenBefore += this.#used
     this.#current = batch
-    this.#machine = batch.machine
     this.#at = 0
     this.#end = 0
     this.#windowEnd = 0
@@ -212,9 +210,8 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
    */
   #dropOld(nowMs = this.#clock.monotonicMs()): boolean {
     const nowWallMs = this.#clock.wallMs()
-    const machine = this.#present?.()
-    const isUsable = (batch: Batch) =>
-      (machine === undefined || machine === batch.machine) && batch.age(nowMs, nowWallMs) < this.#options.maxAgeMs
+    const machine = this.machine()
+    const isUsable = (batch: Batch) => machine === batch.machine && batch.age(nowMs, nowWallMs) < this.#options.maxAgeMs
     if (this.#next !== undefined && !isUsable(this.#next)) {
       this.drop(this.#next)
       this.#next = undefined

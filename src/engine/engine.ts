@@ -73,6 +73,8 @@ export interface Core {
 
   /** Makes one id at the time that the clock shows; returns a status. */
   step(): number
+  /** Reads the present generation of the machine (`native/core/generation.h`). */
+  machine(): number
   /** Reads the clock afresh. The next call reuses the result. */
   observe(): Observation
   /** Makes one id no later than `limitTick`, although the clock shows `nowTick`; returns a status. */

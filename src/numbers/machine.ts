@@ -13,26 +13,26 @@ let read: ReadMachine | undefined
  * again after a number was taken, before the number is returned. If the results are equal, the machine was
  * not copied in between, so no copy has the number (`native/core/generation.h`).
  */
-export function machineReader(): ReadMachine | undefined {
+export function machineReader(): ReadMachine {
   read ??= makeReader()
   return read
 }
 
 /** The generation before a fetch. */
 export function presentMachine(): number {
-  return machineReader()?.() ?? 0
+  return machineReader()()
 }
 
 /**
- * Asks the addon if a device tells of copies (8 ns). Otherwise reads the memory of the states, which changes
- * if a lease is parked or resumed (below 1 ns). In browsers nothing tells of a copy.
+ * Asks the addon if a device tells of copies (8 ns), and in a thread that cannot reach the memory of the
+ * states. Otherwise reads that memory, which changes if a lease is parked or resumed (below 1 ns). In browsers
+ * nothing tells of a copy, and the function returns 0.
  */
-function makeReader(): ReadMachine | undefined {
-  if (platform.claims === undefined) return undefined
+function makeReader(): ReadMachine {
+  const memory = platform.claims && platform.stateMemory()
+  const machine = memory === undefined || 'unreachable' in memory ? undefined : machineIn(memory)
   const addon = findAddon()
-  if (addon !== undefined && addon.generationDevice() !== '') return generationReader(addon)
-  const memory = platform.stateMemory()
-  if ('unreachable' in memory) return undefined
-  const machine = machineIn(memory)
-  return () => machine[0] as number
+  // The addon is the only one that tells a thread which cannot reach the memory.
+  if (addon && (!machine || addon.generationDevice())) return generationReader(addon)
+  return () => machine?.[0] ?? 0
 }

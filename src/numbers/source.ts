@@ -14,9 +14,14 @@ export interface ReadyNumbers {
   readonly idLow: number
   /**
    * Takes numbers, and writes them to `array[from]` up to, but not including, `array[to]`. Returns how many
-   * were ready.
+   * were ready. Takes none of them if the machine was copied since they were made ready.
    */
   fill(array: IdArray, from: number, to: number): number
+  /**
+   * Reads the generation of the machine (`native/core/generation.h`): if two readings are equal, no copy of
+   * the machine has a number that was taken between them.
+   */
+  machine(): number
   /** Puts the number of the last `step()` back. Needed if `nextNumber()` may meet a number above 2^53 - 1. */
   putBack?(): void
 }

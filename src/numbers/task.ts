@@ -37,6 +37,8 @@ export class FillTask implements Task {
   readonly #isSliced: boolean
   readonly #length: number
   #filled = 0
+  /** The generation of the machine from before the first numbers were taken. */
+  #machine = 0
   /** The array has just been checked. */
   #isFresh: boolean
 
@@ -65,17 +67,30 @@ export class FillTask implements Task {
     if (!this.#isFresh) checkIdArray(this.#array)
     this.#isFresh = false
     const to = this.#isSliced ? Math.min(this.#length, this.#filled + sliceLength) : this.#length
+    const isFirst = this.#filled === 0
+    if (isFirst) this.#machine = this.#ready.machine()
     const made = by.fill(this.#array, this.#filled, to)
     this.#filled += made
+    // `fill` has checked its own numbers, and not those of the rounds before.
+    if (!isFirst) this.#dropCopied()
     if (made > 0 && isSigned(this.#array, this.#bits)) this.#refuseNegative()
     if (this.missing === 0) return 'done'
     return made > 0 ? 'some' : 'none'
   }
 
-  /** Adds to an error how far the filling got. */
+  /** Adds to an error how many numbers at the front count. */
   failed(error: unknown): unknown {
+    this.#dropCopied()
     if (error instanceof Error && 'code' in error) Object.assign(error, { filled: this.#filled })
     return error
+  }
+
+  /**
+   * Begins again at the front if the machine was copied since the first numbers were taken, because the other
+   * copies have them, too.
+   */
+  #dropCopied(): void {
+    if (this.#filled > 0 && this.#ready.machine() !== this.#machine) this.#filled = 0
   }
 
   /** The numbers that were just written may have passed 2^63 after the array was checked. */

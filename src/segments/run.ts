@@ -28,7 +28,7 @@ export class Run implements ReadyNumbers, Fetched {
   #taken = 0
   /** The generation of the machine that has fetched the numbers. */
   #machine = 0
-  readonly #present = machineReader()
+  readonly machine = machineReader()
 
   constructor(memory: SegmentMemory, stride: number, isShared: boolean) {
     this.#memory = memory
@@ -41,7 +41,7 @@ export class Run implements ReadyNumbers, Fetched {
     this.#ready--
     this.#low = (this.#low + this.#stride) | 0
     // Read after the number is taken (`native/core/generation.h`).
-    if (this.#present === undefined || this.#present() === this.#machine) return 0
+    if (this.machine() === this.#machine) return 0
     this.#takeBack(1)
     return 1
   }
@@ -112,7 +112,7 @@ export class Run implements ReadyNumbers, Fetched {
 
   /** Whether this machine has fetched the numbers, and not the machine of which this one is a copy. */
   #isOriginal(): boolean {
-    return this.#present === undefined || this.#present() === this.#machine
+    return this.machine() === this.#machine
   }
 
   /** Gives up the last numbers, which a copy of the machine must not give, and all that are left. */

@@ -10,6 +10,7 @@ import { type GeneratorOptions, optionNames as namesOfGenerators } from '../gene
 import { type Field, genuineLayout, type Layout, type layouts, optionsElsewhere } from '../layout/index.js'
 import { nativeUuids } from '../numbers/addon.js'
 import { checkBytes } from '../numbers/array.js'
+import { presentMachine } from '../numbers/machine.js'
 import { define, iterate, Numbers } from '../numbers/numbers.js'
 import type { UuidVersion } from './bits.js'
 import { uuidWriter } from './writer.js'
@@ -168,13 +169,17 @@ class Uuids implements UuidGenerator<IdSource> {
   fill<A extends Uint8Array>(array: A): A {
     const count = checkBytes(array)
     const ids = new BigUint64Array(Math.min(count, chunk))
+    const machine = presentMachine()
+    const isCopied = () => presentMachine() !== machine
     for (let done = 0; done < count; done += ids.length) {
       const part = ids.subarray(0, count - done)
       try {
         this.ids.fill(part)
       } catch (error) {
-        throw this.#failed(error, ids, array, done)
+        throw this.#failed(error, ids, array, isCopied() ? undefined : done)
       }
+      // The other copies of the machine have the UUIDs of the parts before.
+      if (isCopied()) return this.fill(array)
       this.#write(part, array, 16 * done)
     }
     return array
@@ -227,10 +232,14 @@ class Uuids implements UuidGenerator<IdSource> {
     this.#fill(ids, uuids)
   }
 
-  /** Writes the UUIDs of the ids that were made before an error, and counts them. */
-  #failed(error: unknown, ids: BigUint64Array, array: Uint8Array, done: number): unknown {
+  /**
+   * Writes the UUIDs of the ids that were made before an error, and counts them. @param done - UUIDs of
+   * earlier parts; `undefined` if the machine was copied since, so that none counts.
+   */
+  #failed(error: unknown, ids: BigUint64Array, array: Uint8Array, done: number | undefined): unknown {
     const { filled } = Object(error) as { filled?: number }
     if (filled === undefined) return error
+    if (done === undefined) return Object.assign(error as object, { filled: 0 })
     // An array that was transferred meanwhile has no room.
     const count = Math.min(done + filled, lengthGetter.call(array) / 16)
     if (count > done) this.#write(ids.subarray(0, count - done), array, 16 * done)

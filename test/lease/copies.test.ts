@@ -1,6 +1,7 @@
 import { once } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { createGenerator, engineInfo } from 'graupel'
+import { createGenerator, engineInfo, type IdGenerator } from 'graupel'
 import { memoryStore } from 'graupel/stores'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { caught, engines } from '../support/engines.js'
@@ -12,6 +13,23 @@ const { copyMachine, remove } = await vi.hoisted(async () =>
   (await import('../support/vmclock.js')).standInForVmClock(),
 )
 afterAll(remove)
+
+/** Begins to fill an array, and returns when some ids are in it, but not all. */
+async function halfFilled(ids: Pick<IdGenerator, 'fillAsync' | 'stats'>) {
+  const array = new BigUint64Array(100_000)
+  const filling = ids.fillAsync(array)
+  while (ids.stats().issued < 10_000) await turn()
+  const before = array.filter((id) => id !== 0n)
+  expect(before.length).toBeGreaterThan(9999)
+  expect(before.length).toBeLessThan(array.length)
+  return { array, filling, before }
+}
+
+/** The ids among `before` that are in the array, too. */
+function keptOf(before: BigUint64Array, array: BigUint64Array): bigint[] {
+  const all = new Set(array)
+  return [...before].filter((id) => all.has(id))
+}
 
 const hasDevice = engineInfo().kind === 'native' && process.platform === 'linux'
 
@@ -34,6 +52,19 @@ describe.skipIf(!hasDevice)('a lease in a copy of the machine', () => {
     expect(isAscending([...before, ...after])).toBe(true)
     expect(await recordOf(store, namespace, original)).toEqual(record)
     expect(typesOf(namespace)).toEqual(['acquired', 'copied', 'moved'])
+    await lease.release()
+  })
+
+  it('fills an array from the front again', async () => {
+    const { lease } = await leaseWith({ windowMs: 3000 })
+    const ids = createGenerator({ lease, maxWaitMs: 10_000 })
+    const original = lease.node
+    const { array, filling, before } = await halfFilled(ids)
+    copyMachine()
+    await filling
+    expect(keptOf(before, array)).toEqual([])
+    expect(new Set([...array].map((id) => ids.decode(id).node))).toEqual(new Set([1 - original]))
+    expect(isAscending([...array])).toBe(true)
     await lease.release()
   })
 
@@ -122,6 +153,29 @@ describe.each(engines)('a lease that is parked, on the %s engine', (engine) => {
     expect(engineInfo().copies).toBe(hasDevice ? 'detected' : 'hooked')
     await lease.release()
     await expect(lease.resume()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+  })
+
+  it('fills an array from the front again after it was resumed', async () => {
+    const { lease } = await leaseWith()
+    const ids = createGenerator({ lease, engine, maxWaitMs: 10_000 })
+    const { array, filling, before } = await halfFilled(ids)
+    await lease.park()
+    const parked = lease.stats()
+    await lease.resume()
+    expect(lease.stats().acquisitions).toBe(parked.acquisitions + 1)
+    await filling
+    expect(keptOf(before, array)).toEqual([])
+    expect(isAscending([...array])).toBe(true)
+    await lease.release()
+  })
+
+  it('counts no id of an array that it could not fill', async () => {
+    const { lease } = await leaseWith()
+    const ids = createGenerator({ lease, engine })
+    const { filling } = await halfFilled(ids)
+    await lease.park()
+    await expect(filling).rejects.toMatchObject({ code: 'ERR_LEASE_EXPIRED', filled: 0 })
+    await lease.release()
   })
 
   it('stays parked while the store fails, and can be resumed again', async () => {

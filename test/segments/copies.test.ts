@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { engineInfo } from 'graupel'
-import { connect } from 'graupel/client'
-import { acquireLease } from 'graupel/lease'
-import { createSegmentGenerator, type SegmentGenerator } from 'graupel/segments'
-import { memoryStore, type Store } from 'graupel/stores'
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { connect } from '../../src/client/index.js'
+import { raiseMachineGeneration } from '../../src/engine/open.js'
+import { engineInfo } from '../../src/index.js'
+import { acquireLease } from '../../src/lease/index.js'
+import { createSegmentGenerator, type SegmentGenerator } from '../../src/segments/index.js'
+import { memoryStore, type Store } from '../../src/stores/index.js'
 import { fakeService } from '../client/service.js'
 import { caught } from '../support/engines.js'
+import { isAscending } from '../support/ids.js'
 
 const { copyMachine, remove } = await vi.hoisted(async () =>
   (await import('../support/vmclock.js')).standInForVmClock(),
@@ -75,6 +77,71 @@ describe.skipIf(!hasDevice)('numbers whose fetching is under way when the machin
     expect(await numbers.nextAsync()).toBe(11n)
   })
 })
+
+/** Numbers whose fifth fetch calls a function. */
+const interrupted: [string, (interrupt: () => void) => Promise<SegmentGenerator>][] = [
+  [
+    'a segment generator',
+    async (interrupt) => {
+      let writes = 0
+      const store = memoryStore()
+      const write: Store['write'] = (...args) => {
+        writes++
+        if (writes === 5) interrupt()
+        return store.write(...args)
+      }
+      return createSegmentGenerator({ store: { ...store, write }, name: 'orders', step: 100, maxStep: 100 })
+    },
+  ],
+  [
+    'a client',
+    async (interrupt) => {
+      const service = await fakeService()
+      service.script = (_, __, give) => {
+        if (service.asked.length === 5) interrupt()
+        give()
+      }
+      const numbers = await connect({ url: service.url, segment: 'orders', count: 100, maxCount: 100 })
+      return numbers as unknown as SegmentGenerator
+    },
+  ],
+]
+const signals: [string, () => void][] = [
+  ['a hook', raiseMachineGeneration],
+  ...(hasDevice ? [['a device', copyMachine] as [string, () => void]] : []),
+]
+
+describe.each(interrupted.flatMap((kind) => signals.map((way) => [...kind, ...way] as const)))(
+  'an array that %s fills by several fetches, in a copy of the machine',
+  (_, open, way, copy) => {
+    it(`has no number from before the copy: ${way} tells it`, async () => {
+      let before: bigint[] = []
+      const array = new BigUint64Array(1000)
+      const numbers = await open(() => {
+        before = [...array.filter((number) => number !== 0n)]
+        copy()
+      })
+      await numbers.fillAsync(array)
+      expect(before.length).toBeGreaterThan(99)
+      expect(before.length).toBeLessThan(array.length)
+      expect(before.filter((number) => array.includes(number))).toEqual([])
+      expect(isAscending([...array])).toBe(true)
+      numbers.close()
+    })
+
+    it(`counts no number if the call fails: ${way} tells it`, async () => {
+      let before = 0n
+      const array = new BigUint64Array(1000)
+      const numbers: SegmentGenerator = await open(() => {
+        before = array[99] as bigint
+        copy()
+        numbers.close()
+      })
+      await expect(numbers.fillAsync(array)).rejects.toMatchObject({ code: 'ERR_CLOSED', filled: 0 })
+      expect(before).toBe(100n)
+    })
+  },
+)
 
 describe.skipIf(!hasDevice)('a thread with the handle of a segment generator', () => {
   it('drops the numbers that it has taken, and those that were fetched before', async () => {

@@ -94,6 +94,10 @@ export class JsCore implements Core {
     return this.#refill(nowMs)
   }
 
+  machine(): number {
+    return this.#present[0] as number
+  }
+
   observe(): Observation {
     const { state } = this.#reserver
     const seen = observation
@@ -105,7 +109,7 @@ export class JsCore implements Core {
     const nowTick = this.#tickAt(nowMs)
     const ceiling = this.#reserver.externalCeiling()
     seen.status = this.#statusAt(nowTick)
-    if (seen.status === Status.ok && !this.#isOriginal()) seen.status = Status.cloned
+    if (seen.status === Status.ok && this.machine() !== this.#machine) seen.status = Status.cloned
     if (seen.status === Status.ok && ceiling !== undefined && state.isAbove(ceiling, word, nowTick)) {
       seen.status = Status.ceiling
     }
@@ -224,7 +228,7 @@ export class JsCore implements Core {
 
   #takeNext(): number {
     const sequence = this.#run.sequence++
-    if (!this.#isOriginal()) return this.#dropRun()
+    if (this.machine() !== this.#machine) return this.#dropRun()
     this.#issued++
     this.#writer.writeOne(id32, this.#run, sequence)
     return Status.ok
@@ -232,17 +236,12 @@ export class JsCore implements Core {
 
   /** Counts ids that were written to an array, and returns their number: 0 in a copy of the machine. */
   #counted(filled: number): number {
-    if (!this.#isOriginal()) {
+    if (this.machine() !== this.#machine) {
       this.#dropRun()
       return 0
     }
     this.#issued += filled
     return filled
-  }
-
-  /** False in a copy of the machine. */
-  #isOriginal(): boolean {
-    return this.#present[0] === this.#machine
   }
 
   #dropRun(): number {

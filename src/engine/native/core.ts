@@ -133,6 +133,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
   const id64 = new BigUint64Array(mailbox)
   const words32 = new Uint32Array(mailbox)
   const numbers = new Float64Array(mailbox)
+  const generation = generationReader(binding)
   const seen: Observation = {
     status: 0,
     nowMs: 0,
@@ -195,6 +196,10 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       words32[handleAt] = this.#handle
       next()
       return words32[statusAt] as number
+    }
+
+    machine(): number {
+      return generation()
     }
 
     observe(): Observation {
@@ -308,7 +313,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
 
   return {
     binding,
-    generation: generationReader(binding),
+    generation,
     open: (spec, step, reopen) => new NativeCore(spec, step, reopen),
   }
 }
