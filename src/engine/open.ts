@@ -6,6 +6,7 @@ import type { Core, CoreSpec } from './engine.js'
 import { JsCore } from './js/core.js'
 import { StateTable } from './js/state-table.js'
 import { ThreadStates } from './js/thread-states.js'
+import { ToldCore } from './js/told-core.js'
 import { idsText } from './key.js'
 import type { NativeEngine } from './native/core.js'
 import { ClaimedError } from './native/fault.js'
@@ -49,11 +50,21 @@ function openJs(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   const states = statesFor(spec)
   // Lets the table have the present generation.
   machineGeneration()
-  return new JsCore(spec, states, reopen)
+  const native = states === own ? loadedNative() : undefined
+  if (native === undefined) return new JsCore(spec, states, reopen)
+  let known = native.generation()
+  const isRaised = () => {
+    if (native.generation() === known) return false
+    known = machineGeneration()
+    return true
+  }
+  return new ToldCore(spec, states, reopen as (spec: CoreSpec) => JsCore, isRaised)
 }
 
 function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   const { binding } = requireNative()
+  const states = sharedStates()
+  if (typeof states !== 'string') states.table.keepEngine(addonKey, engines.indexOf('native'))
   const core = openBesideClaim(spec, reopen)
   // process.exit() and uncaught errors do not tear the environment down, so nothing else writes the exact
   // words to the files.
@@ -87,11 +98,14 @@ function loadedNative(): NativeEngine | undefined {
  * Returns the generation of the machine, a number that differs in a copy of the machine. The js engine reads
  * no device by itself: each call of this function tells it.
  *
+ * @param kind - The engine of a generator that needs it. `GRAUPEL_ENGINE` may forbid the addon to all others.
  * @internal
  */
-export function machineGeneration(): number {
+export function machineGeneration(kind?: EngineKind): number {
   const native = loadedNative()
-  if (native === undefined) return (knownTables()[0] ?? localTable()).generation()
+  if (native === undefined) {
+    return kind === 'native' ? requireNative().generation() : (knownTables()[0] ?? localTable()).generation()
+  }
   const generation = native.generation()
   for (const table of knownTables()) table.raiseGeneration(generation)
   return generation
@@ -99,15 +113,39 @@ export function machineGeneration(): number {
 
 /**
  * Changes the generation, because the machine is about to be copied, or is a copy. All threads drop the slots
- * that they have reserved. @internal
+ * that they have reserved. A thread that reaches neither the shared table nor the addon does not notice.
+ *
+ * @throws as {@link requireReach}
+ * @internal
  */
 export function raiseMachineGeneration(): void {
+  const { table } = requireReach()
   noteHook()
   const native = loadedNative()
-  if (native === undefined) (knownTables()[0] ?? localTable()).raiseGeneration()
-  else native.binding.raiseGeneration()
+  if (native === undefined) table.raiseGeneration()
+  // The addon counts for threads on the native engine, also below a thread to which it is forbidden.
+  const isUsed = native !== undefined || table.keepEngine(addonKey, 0) !== 0
+  if (isUsed) requireNative('other threads run on the native engine').binding.raiseGeneration()
   machineGeneration()
 }
+
+/**
+ * Returns the memory by which a hook tells the other threads.
+ *
+ * @throws GraupelError `ERR_STATE_UNREACHABLE` if this thread does not share it
+ * @internal
+ */
+export function requireReach(): ThreadStates {
+  const states = sharedStates()
+  if (typeof states !== 'string') return states
+  throw new GraupelError(
+    'ERR_STATE_UNREACHABLE',
+    `park() and resume() stop all threads of the process, and this thread shares no memory with the others: ${states}; import 'graupel' in the main thread before it starts workers`,
+  )
+}
+
+/** In the table, the key of a record that says whether a thread has opened a native core. */
+const addonKey = 'addon'
 
 /** The tables whose generation the js engine of this thread reads. */
 function knownTables(): StateTable[] {

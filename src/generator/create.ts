@@ -50,7 +50,7 @@ export function createSeeded<const F extends readonly Field[] = layouts.Twitter>
   checkLifetime(layout, nowMs)
   if (layout.expiresAt.getTime() - nowMs < yearMs && typeof clock !== 'function') warnOfExpiry(layout)
   if (typeof origin === 'number') {
-    const spec = coreSpec(options, origin, nowMs, machineGeneration())
+    const spec = coreSpec(options, origin, nowMs, machineGeneration(engine))
     return narrowed(new Generator(openCore(engine, spec), options, new GivenNode(origin)))
   }
   const source = new LeasedNode(origin, engine, options, nowMs)

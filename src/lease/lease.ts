@@ -1,5 +1,6 @@
 import { platform } from '#platform'
 import { showByJson } from '../core/errors.js'
+import { requireReach } from '../engine/open.js'
 import type { LeaseHandle, LeaseStats } from '../engine/source/shared-lease.js'
 import type { Field, Layout, layouts } from '../layout/index.js'
 import { type LeaseOptions, resolveLeaseOptions } from './options.js'
@@ -105,9 +106,11 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
    * Call it before a snapshot, and `resume()` after each restore. A second call does nothing.
    *
    * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told. The lease is parked
-   * nevertheless, and the node is free when its window has passed.
+   * nevertheless, and the node is free when its window has passed. `ERR_STATE_UNREACHABLE` in a worker that
+   * started before the main thread imported graupel: it could not stop all threads, so it does nothing.
    */
-  park(): Promise<void> {
+  async park(): Promise<void> {
+    requireReach()
     return this.#renewal.park()
   }
 
@@ -116,9 +119,10 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
    * of all threads go on with it. If it throws, the lease stays parked; call it again.
    *
    * @throws GraupelError as `acquireLease`; `ERR_CLOSED` if the lease was released, `ERR_LEASE_EXPIRED` if it
-   * has ended.
+   * has ended, `ERR_STATE_UNREACHABLE` as `park`.
    */
-  resume(): Promise<void> {
+  async resume(): Promise<void> {
+    requireReach()
     return this.#renewal.resume()
   }
 

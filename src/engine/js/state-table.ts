@@ -96,13 +96,15 @@ export class StateTable {
     return (Atomics.compareExchange(this.words64, 1, 0n, fresh) || fresh).toString(16)
   }
 
-  /** The generation of the machine (`native/core/generation.h`), as far as this process knows it. */
+  /** The lower 32 bits of the generation of the machine (`native/core/generation.h`), as far as it is known. */
   generation(): number {
-    return Number(Atomics.load(this.words64, generationAt / 8))
+    return Atomics.load(this.machine, 0) >>> 0
   }
 
-  raiseGeneration(to = this.generation() + 1): void {
-    this.raise(generationAt / 8, BigInt(to))
+  /** Raises the generation to the addon's, or by 1. */
+  raiseGeneration(to?: number): void {
+    if (to === undefined) Atomics.add(this.words64, generationAt / 8, 1n)
+    else this.raise(generationAt / 8, BigInt(to))
   }
 
   /** The offset in bytes of the state for `key`. @throws GraupelError `ERR_STATE_FULL` */

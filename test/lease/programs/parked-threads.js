@@ -1,0 +1,67 @@
+// Parks a lease of the main thread, and prints what the calls of a worker do before and after that. The order
+// is JSON in the arguments.
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+
+/**
+ * @typedef {{ makes: 'ids' | 'segments' | 'lease', options: object, isEarly: boolean }} Order what the worker
+ *   makes, and whether it starts before the main thread imports the package
+ */
+
+/** @type {Order} */
+const { makes, options, isEarly } = JSON.parse(process.argv[2] ?? '')
+
+const program = `
+  const { parentPort, workerData: { makes, options } } = require('node:worker_threads')
+  const opened = {
+    ids: async () => (await import('graupel')).createGenerator(options),
+    segments: async () => {
+      const [{ createSegmentGenerator }, { memoryStore }] = await Promise.all([import('graupel/segments'), import('graupel/stores')])
+      return createSegmentGenerator({ store: memoryStore(), name: 'orders', step: 1000 })
+    },
+    lease: async () => {
+      const [{ acquireLease }, { memoryStore }] = await Promise.all([import('graupel/lease'), import('graupel/stores')])
+      return acquireLease({ store: memoryStore() })
+    },
+  }[makes]()
+  const calls = {
+    next: ({ next }) => next(),
+    fill: (made) => made.fill(new BigUint64Array(3))[2],
+    nextAsync: ({ nextAsync }) => nextAsync(),
+    park: (lease) => lease.park(),
+    resume: (lease) => lease.resume(),
+  }
+  parentPort.on('message', async (names) => {
+    const results = []
+    for (const name of names) {
+      try {
+        results.push(String(await calls[name](await opened)))
+      } catch (error) {
+        results.push(error.code ?? String(error))
+      }
+    }
+    parentPort.postMessage(results)
+  })
+`
+const start = async () => {
+  const worker = new Worker(program, { eval: true, workerData: { makes, options } })
+  await once(worker, 'online')
+  return worker
+}
+const early = isEarly ? await start() : undefined
+const { acquireLease } = await import('graupel/lease')
+const { memoryStore } = await import('graupel/stores')
+const lease = await acquireLease({ store: memoryStore() })
+const worker = early ?? (await start())
+/** @param {string[]} names */
+const ask = async (names) => {
+  worker.postMessage(names)
+  return (await once(worker, 'message'))[0]
+}
+const names =
+  makes === 'lease' ? ['park', 'resume'] : makes === 'ids' ? ['next', 'fill'] : ['next', 'fill', 'nextAsync']
+const before = await ask(names)
+await lease.park()
+const after = await ask(names)
+console.log(JSON.stringify({ before, after }))
+process.exit()
