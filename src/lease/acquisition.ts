@@ -5,6 +5,7 @@ import { machineGeneration } from '../engine/open.js'
 import { StoreCalls } from '../stores/calls.js'
 import { tokenAt } from '../stores/record.js'
 import { Group } from './group.js'
+import type { HookStep } from './hooks.js'
 import type { Exhausted } from './node-search.js'
 import type { ResolvedLeaseOptions } from './options.js'
 import { type Holding, LeaseProtocol } from './protocol.js'
@@ -20,20 +21,19 @@ let hasWarned = false
  * floor has passed.
  */
 export class Acquisition {
-  /** Whether its timers keep the process alive. */
-  isAwaited = true
   readonly protocol: LeaseProtocol
   readonly #options: ResolvedLeaseOptions
   readonly #publication: Publication
   readonly #group: Group
   readonly #calls: StoreCalls
   #token = newToken()
-  /** The generation of the machine from before the last node was acquired. */
-  machine = machineGeneration()
+  /** The generation of the machine at which the last attempt has begun. */
+  #machine = machineGeneration()
   /** The monotonic time since when no node is free. */
   #exhaustedSinceMs: number | undefined
 
-  constructor(options: ResolvedLeaseOptions, publication: Publication) {
+  /** @param isAwaited - Whether its timers keep the process alive. */
+  constructor(options: ResolvedLeaseOptions, publication: Publication, isAwaited: () => boolean) {
     const { store, layout, namespace, nodes, callTimeoutMs } = options
     const { monotonicMs, wallMs, random, later, background } = platform
     this.#options = options
@@ -43,7 +43,7 @@ export class Acquisition {
       wallMs,
       monotonicMs,
       random,
-      later: (callback: () => void, ms: number) => (this.isAwaited ? later : background)(callback, ms),
+      later: (callback: () => void, ms: number) => (isAwaited() ? later : background)(callback, ms),
       newToken,
       onWait: (untilMs: number) => this.#reportServer(untilMs),
     }
@@ -61,8 +61,8 @@ export class Acquisition {
    */
   async acquire(signal: AbortSignal | undefined): Promise<Holding> {
     for (;;) {
-      if (this.isCopied) this.forget()
-      this.machine = machineGeneration()
+      if (!this.isOnSameMachine) this.#token = newToken()
+      this.#machine = machineGeneration()
       const got = await this.protocol.acquire(this.#token, signal)
       if ('held' in got) {
         await this.#waitForNode(got, signal)
@@ -70,21 +70,28 @@ export class Acquisition {
       }
       this.#exhaustedSinceMs = undefined
       await this.#waitForFloor(got, signal)
-      if (!this.isCopied) return got
+      if (this.isOnSameMachine) return got
     }
   }
 
-  /**
-   * Whether this machine is a copy that was made since the last node was acquired. It writes no record of
-   * that node any more.
-   */
-  get isCopied(): boolean {
-    return machineGeneration() !== this.machine
+  /** The generation of the machine that has the node of the last attempt. */
+  get machine(): number {
+    return this.#machine
+  }
+
+  /** Whether this machine is no copy that was made since the last attempt has begun. */
+  get isOnSameMachine(): boolean {
+    return machineGeneration() === this.#machine
+  }
+
+  /** Goes on with an attempt after a hook of another lease, which is no copy. */
+  goOn({ before, after }: HookStep): void {
+    if (this.#machine === before) this.#machine = after
   }
 
   /** Gives back the node of an `acquire` that has failed. */
   async abandon(): Promise<void> {
-    if (!this.isCopied) await this.protocol.abandon().catch(() => {})
+    if (this.isOnSameMachine) await this.protocol.abandon().catch(() => {})
   }
 
   /** Describes the place of the records, if someone listens; `undefined` if it is not known. */
@@ -92,9 +99,9 @@ export class Acquisition {
     return isHeard('lease') ? this.#calls.place(signal).catch(() => undefined) : undefined
   }
 
-  /** Gives up the claim to the node that the lease had, because another process has it. */
-  forget(): void {
-    this.#token = newToken()
+  /** Gives up the claim to the node that the lease had by a token, because another process has it. */
+  forget(token: string): void {
+    if (this.#token === token) this.#token = newToken()
   }
 
   /**
@@ -148,7 +155,7 @@ export class Acquisition {
 
   /** Gives back a node with which no id was made. */
   async giveBack(holding: Holding): Promise<void> {
-    if (!this.isCopied) await this.protocol.release(holding, holding.record.floor).catch(() => {})
+    if (this.isOnSameMachine) await this.protocol.release(holding, holding.record.floor).catch(() => {})
   }
 }
 

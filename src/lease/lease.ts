@@ -134,9 +134,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   /** @internal */
   toJSON() {
     const { node, ceilingMs } = this.stats()
-    const { status, failure } = this.#publication.view
-    const isExpired = platform.wallMs() >= ceilingMs
-    const state = status !== 'held' ? status : failure === 'parked' ? failure : isExpired ? 'expired' : status
+    const state = this.#renewal.state(platform.wallMs() >= ceilingMs)
     return { layout: this.layout.name, node, state, until: new Date(ceilingMs) }
   }
 }

@@ -40,6 +40,7 @@ export class LeaseProtocol {
   #read: { readonly nowMs: number; readonly beforeMs: number } | undefined
   /** The last write that tried to take a node, until the node is taken by this lease or another. */
   #tried: { readonly node: number; readonly attempt: string } | undefined
+  #hasTried = false
 
   constructor(calls: StoreCalls, group: Group, rules: LeaseRules, clock: LeaseClock) {
     this.#calls = calls
@@ -61,6 +62,7 @@ export class LeaseProtocol {
    */
   async acquire(token: string, signal?: AbortSignal): Promise<Holding | Exhausted> {
     this.#unknown.clear()
+    this.#hasTried = false
     await this.#life.enter(signal)
     for (let conflicts = 0; ; ) {
       const beforeMs = this.#clock.monotonicMs()
@@ -76,6 +78,11 @@ export class LeaseProtocol {
         return taken
       }
     }
+  }
+
+  /** Whether the last `acquire` has tried to take a node. */
+  get hasTried(): boolean {
+    return this.#hasTried
   }
 
   /** Gives back the node of an `acquire` that has failed, if its write has landed. @throws as `renew` */
@@ -196,6 +203,7 @@ export class LeaseProtocol {
     const ceiling = Math.max(floor, this.#group.tickAt(proof.nowMs + windowMs))
     const next = { owner, token, attempt: this.#clock.newToken(), floor, ceiling, isReleased: false, windowMs }
     this.#tried = { node, attempt: next.attempt }
+    this.#hasTried = true
     const written = await this.#put(this.#group.keyOf(node), writeLease(this.#group, next), entry?.version, signal)
     if (written.landed) return { node, version: written.version, record: next }
     this.#tried = undefined

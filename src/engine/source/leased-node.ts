@@ -7,6 +7,7 @@ import { coreSpec, type StateOptions } from './core-spec.js'
 import type { NodeSource } from './node-source.js'
 import {
   type FailureCode,
+  firstView,
   type LeaseHandle,
   type LeaseStats,
   type LeaseView,
@@ -24,8 +25,7 @@ export class LeasedNode implements NodeSource {
   readonly core: Core
   readonly #lease: ResolvedLease
   readonly #options: StateOptions
-  #generation: number
-  #node: number
+  #view = firstView
   #key: string
 
   /** @throws GraupelError as {@link endedError} and {@link lateError} make it; as {@link openCore} */
@@ -33,15 +33,14 @@ export class LeasedNode implements NodeSource {
     this.#lease = lease
     this.#options = options
     const { view, spec, opened } = this.#open(nowMs, (spec) => openCore(engine, spec))
-    this.#generation = view.generation
-    this.#node = view.node
+    this.#view = view
     this.#key = spec.key
     this.core = opened
     this.#raise(view)
   }
 
   get node(): number {
-    return this.#node
+    return this.#view.node
   }
 
   leaseStats(): LeaseStats | undefined {
@@ -51,14 +50,13 @@ export class LeasedNode implements NodeSource {
 
   rise(): boolean {
     let view = this.#heldView()
-    if (view.generation !== this.#generation) {
+    if (!haveOneState(view, this.#view)) {
       const moved = this.#open(platform.wallMs(), (spec) => this.core.moveTo(spec))
       view = moved.view
       // The lease's thread has sealed the former state.
       forgetKey(this.#key)
       this.#key = moved.spec.key
-      this.#generation = view.generation
-      this.#node = view.node
+      this.#view = view
     }
     this.#raise(view)
     const { status } = this.core.observe()
@@ -69,7 +67,7 @@ export class LeasedNode implements NodeSource {
   late(): GraupelError {
     const view = this.#lease.shared.read()
     const isCloned = this.core.observe().status === Status.cloned
-    return isCloned && view?.failure === 'none' ? copiedError(this.#node) : lateError(this.#lease, this.#node, view)
+    return isCloned && view?.failure === 'none' ? copiedError(this.node) : lateError(this.#lease, this.node, view)
   }
 
   /**
@@ -84,7 +82,7 @@ export class LeasedNode implements NodeSource {
       try {
         return { view, spec, opened: open(spec) }
       } catch (error) {
-        if (this.#heldView().generation === view.generation) throw error
+        if (haveOneState(this.#heldView(), view)) throw error
       }
     }
   }
@@ -92,7 +90,7 @@ export class LeasedNode implements NodeSource {
   #heldView(): LeaseView {
     const view = this.#lease.shared.read()
     // Not `late()`, because the constructor has no core yet.
-    if (view === undefined) throw lateError(this.#lease, this.#node, view)
+    if (view === undefined) throw lateError(this.#lease, this.node, view)
     if (view.status === 'held') return view
     throw endedError(view)
   }
@@ -143,7 +141,8 @@ const sealOptions: Omit<StateOptions, 'layout'> = {
 
 /**
  * Describes the state of a leased node. Each acquisition has its own state, because the ceiling of a state
- * never falls, and a node may be acquired again with a lower ceiling.
+ * never falls, and a node may be acquired again with a lower ceiling. An acquisition has another state after
+ * a hook of another lease, because a state keeps the generation of the machine.
  */
 function leasedSpec(
   handle: LeaseHandle,
@@ -151,8 +150,13 @@ function leasedSpec(
   { node, generation, machine }: Pick<LeaseView, 'node' | 'generation' | 'machine'>,
   nowMs: number,
 ): CoreSpec {
-  const namespace = `${handle.namespace} lease ${handle.token} ${generation}`
+  const namespace = `${handle.namespace} lease ${handle.token} ${generation} ${machine}`
   return coreSpec({ ...options, namespace }, node, nowMs, machine)
+}
+
+/** Whether two views of a lease have the same state. */
+function haveOneState(one: LeaseView, other: LeaseView): boolean {
+  return one.generation === other.generation && one.machine === other.machine
 }
 
 function firstSlot(tick: number, sequenceBits: number): bigint {
