@@ -26,6 +26,7 @@ export class Acquisition {
   readonly #publication: Publication
   readonly #group: Group
   readonly #calls: StoreCalls
+  readonly #isAwaited: () => boolean
   #token = newToken()
   /** The generation of the machine at which the last attempt has begun. */
   #machine = machineGeneration()
@@ -38,6 +39,7 @@ export class Acquisition {
     const { monotonicMs, wallMs, random, later, background } = platform
     this.#options = options
     this.#publication = publication
+    this.#isAwaited = isAwaited
     this.#group = Group.of(layout, namespace, nodes)
     const clock = {
       wallMs,
@@ -60,6 +62,16 @@ export class Acquisition {
    * @throws GraupelError `ERR_NODES_EXHAUSTED` after `acquireTimeoutMs`; as {@link LeaseProtocol.acquire}
    */
   async acquire(signal: AbortSignal | undefined): Promise<Holding> {
+    try {
+      return await this.#acquire(signal)
+    } catch (error) {
+      // If the lease goes on trying, the next attempt finds by the token what this attempt has taken.
+      if (signal?.aborted || this.#isAwaited()) await this.#abandon()
+      throw error
+    }
+  }
+
+  async #acquire(signal: AbortSignal | undefined): Promise<Holding> {
     for (;;) {
       if (!this.isOnSameMachine) this.#token = newToken()
       this.#machine = machineGeneration()
@@ -89,8 +101,8 @@ export class Acquisition {
     if (this.#machine === before) this.#machine = after
   }
 
-  /** Gives back the node of an `acquire` that has failed. */
-  async abandon(): Promise<void> {
+  /** Gives back the node of an attempt that has failed, if its write has landed. */
+  async #abandon(): Promise<void> {
     if (this.isOnSameMachine) await this.protocol.abandon().catch(() => {})
   }
 
@@ -100,7 +112,7 @@ export class Acquisition {
   }
 
   /** Gives up the claim to the node that the lease had by a token, because another process has it. */
-  forget(token: string): void {
+  forget(token: string | undefined): void {
     if (this.#token === token) this.#token = newToken()
   }
 

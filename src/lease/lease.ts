@@ -4,6 +4,7 @@ import { requireReach } from '../engine/open.js'
 import type { LeaseHandle, LeaseStats } from '../engine/source/shared-lease.js'
 import type { Field, Layout, layouts } from '../layout/index.js'
 import { type LeaseOptions, resolveLeaseOptions } from './options.js'
+import { describePhase } from './phase.js'
 import { Publication } from './publication.js'
 import { Renewal } from './renewal.js'
 
@@ -134,7 +135,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   /** @internal */
   toJSON() {
     const { node, ceilingMs } = this.stats()
-    const state = this.#renewal.state(platform.wallMs() >= ceilingMs)
+    const state = describePhase(this.#renewal.phase, platform.wallMs() >= ceilingMs)
     return { layout: this.layout.name, node, state, until: new Date(ceilingMs) }
   }
 }

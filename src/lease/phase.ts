@@ -73,3 +73,11 @@ export function isAwaited(phase: Phase): boolean {
 export function isParked(phase: Phase): boolean {
   return phase === 'parking' || phase === 'parked' || phase === 'resuming'
 }
+
+/** Describes a phase for people. @param isExpired - Whether the ceiling has passed. */
+export function describePhase(phase: Phase, isExpired: boolean): 'held' | 'expired' | 'parked' | 'released' | 'ended' {
+  if (isParked(phase)) return 'parked'
+  if (phase === 'releasing') return 'released'
+  if (phase === 'released' || phase === 'ended') return phase
+  return isExpired ? 'expired' : 'held'
+}

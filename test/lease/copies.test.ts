@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { createGenerator, engineInfo, type IdGenerator } from 'graupel'
+import { createGenerator, defineLayout, engineInfo, type IdGenerator } from 'graupel'
+import { acquireLease } from 'graupel/lease'
 import { memoryStore } from 'graupel/stores'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { caught, engines } from '../support/engines.js'
@@ -30,6 +31,17 @@ function keptOf(before: BigUint64Array, array: BigUint64Array): bigint[] {
   const all = new Set(array)
   return [...before].filter((id) => all.has(id))
 }
+
+const sixteen = defineLayout({
+  name: 'sixteen',
+  epochMs: Date.UTC(2025, 0, 1),
+  tickMs: 1,
+  fields: [
+    ['timestamp', 41],
+    ['worker', 4],
+    ['sequence', 12],
+  ],
+})
 
 const hasDevice = engineInfo().kind === 'native' && process.platform === 'linux'
 
@@ -74,6 +86,68 @@ describe.skipIf(!hasDevice)('a lease in a copy of the machine', () => {
     copyMachine()
     await lease.release()
     expect(await recordOf(store, namespace, lease.node)).toEqual(record)
+  })
+
+  it('does not release the node of the original during an acquisition', async () => {
+    const { lease, store, namespace } = await leaseWith()
+    const ids = createGenerator({ lease })
+    const original = lease.node
+    const record = await recordOf(store, namespace, original)
+    copyMachine()
+    caught(() => ids.next())
+    // The acquisition of another node is under way.
+    const released = lease.release()
+    await released
+    expect(await recordOf(store, namespace, original)).toEqual(record)
+  })
+
+  it('moves after its first acquisition has failed, and does not renew the node of the original', async () => {
+    const { lease, inner, namespace, outage } = await leaseWith()
+    const ids = createGenerator({ lease })
+    const original = lease.node
+    const record = await recordOf(inner, namespace, original)
+    outage.error = new Error('away')
+    copyMachine()
+    caught(() => ids.next())
+    await vi.waitFor(() => expect(lease.stats().failures).toBeGreaterThan(0), 3000)
+    delete outage.error
+    await vi.waitFor(() => expect(() => ids.next()).not.toThrow(), 3000)
+    expect(lease.node).not.toBe(original)
+    expect(await recordOf(inner, namespace, original)).toEqual(record)
+    await lease.release()
+  })
+
+  it('leaves the node of the original if it is parked, or resumed, after the copy', async () => {
+    for (const call of ['park', 'resume'] as const) {
+      const { lease, store, namespace } = await leaseWith()
+      const ids = createGenerator({ lease })
+      ids.next()
+      const original = lease.node
+      const record = await recordOf(store, namespace, original)
+      copyMachine()
+      await lease[call]()
+      expect(await recordOf(store, namespace, original)).toEqual(record)
+      if (call === 'park') await lease.resume()
+      expect(lease.node).not.toBe(original)
+      expect(ids.take(3)).toHaveLength(3)
+      expect(await recordOf(store, namespace, original)).toEqual(record)
+      await lease.release()
+    }
+  })
+
+  it('leaves the nodes of the original, also of a second lease, if the first is parked', async () => {
+    const { lease, store, namespace } = await leaseWith({ windowMs: 600, layout: sixteen } as object)
+    const other = await acquireLease({ store, layout: sixteen, namespace, windowMs: 600 })
+    const ids = createGenerator({ lease: other })
+    ids.next()
+    const original = other.node
+    const record = await recordOf(store, namespace, original)
+    copyMachine()
+    await lease.park()
+    await vi.waitFor(() => expect(() => ids.next()).not.toThrow(), 3000)
+    expect(other.node).not.toBe(original)
+    expect(await recordOf(store, namespace, original)).toEqual(record)
+    await Promise.all([lease.release(), other.release()])
   })
 
   it('moves by itself, in threads that make no ids, too', async () => {

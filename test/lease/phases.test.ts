@@ -1,4 +1,4 @@
-import { createGenerator, type EngineKind, type Generator } from 'graupel'
+import { createGenerator, type EngineKind, type IdGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { memoryStore, type Store } from 'graupel/stores'
 import { describe, expect, it } from 'vitest'
@@ -57,7 +57,7 @@ const settle = () => new Promise((resolve) => setTimeout(resolve, 120))
  * Counts ids that two holders make: leases that may have ended, and the leases of other processes that then
  * take all nodes.
  */
-async function equalIds(mine: readonly Generator[], store: Store, namespace: string, engine: EngineKind) {
+async function equalIds(mine: readonly Pick<IdGenerator, 'next'>[], store: Store, namespace: string, engine: EngineKind) {
   const options = { store, layout, namespace, acquireTimeoutMs: 100 }
   const others = await Promise.all(
     [0, 1].map((node) => acquireLease({ ...options, node, owner: `other ${node}` }).catch(() => undefined)),

@@ -1,0 +1,88 @@
+import { machineGeneration } from '../engine/open.js'
+import type { HookStep } from './hooks.js'
+import type { Holding, LeaseProtocol } from './protocol.js'
+import type { Publication } from './publication.js'
+
+/**
+ * The node that a lease has, with the generation of the machine that has it. In a copy of the machine the
+ * node belongs to the original, so the copy neither renews it nor gives it back.
+ */
+export class HeldNode {
+  readonly #protocol: LeaseProtocol
+  readonly #publication: Publication
+  /** `undefined` if the lease has no node whose record it may write. */
+  #holding: Holding | undefined
+  #machine: number | undefined
+  /** The tick after all ticks that were used, if the state is sealed. A second seal could not tell it. */
+  #sealedTick: number | undefined
+
+  constructor(protocol: LeaseProtocol, publication: Publication) {
+    this.#protocol = protocol
+    this.#publication = publication
+  }
+
+  /** The generation of the machine that has the node; `undefined` if there is no node. */
+  get machine(): number | undefined {
+    return this.#machine
+  }
+
+  /** Whether no copy of the machine was made since the node was acquired. */
+  get isOriginal(): boolean {
+    return this.#machine === machineGeneration()
+  }
+
+  /** The token by which the node was acquired. */
+  get token(): string | undefined {
+    return this.#holding?.record.token
+  }
+
+  /** Has another node, above all ids that any thread has made before. @returns the floor of its ids */
+  moveTo(holding: Holding, machine: number, isFirst: boolean): number {
+    // No seal can come late: the ids of each caller ascend.
+    const floor = isFirst ? holding.record.floor : Math.max(holding.record.floor, this.seal())
+    this.#holding = holding
+    this.#machine = machine
+    this.#sealedTick = undefined
+    return floor
+  }
+
+  /** Leaves the node to another machine, or to nobody. */
+  leave(): void {
+    this.#holding = undefined
+    this.#machine = undefined
+  }
+
+  /** Raises the ceiling in the record. @throws as {@link LeaseProtocol.renew} */
+  async renew(signal: AbortSignal): Promise<Holding | 'lapsed' | 'lost'> {
+    const renewed = await this.#protocol.renew(this.#holding as Holding, signal)
+    // Also if a call of the program has come meanwhile, which gives back what the store has acknowledged.
+    if (typeof renewed !== 'string' && this.#holding !== undefined) this.#holding = renewed
+    return renewed
+  }
+
+  /** Lets no thread make another id. @returns the tick after all ticks that were used */
+  seal(): number {
+    this.#sealedTick ??= this.#publication.seal()
+    return this.#sealedTick
+  }
+
+  /**
+   * Goes on with the node after the hook of another lease, in another state, which has the new generation.
+   * Nothing is sealed that the call for this lease has sealed already.
+   */
+  goOn({ before, after }: HookStep): void {
+    if (this.#machine !== before || this.#sealedTick !== undefined) return
+    const floor = Math.max(this.#publication.view.floor, this.#publication.seal())
+    // A device may have told of a copy meanwhile. The copy makes no id on the sealed state, and moves.
+    if (machineGeneration() !== after) return
+    this.#machine = after
+    this.#publication.change({ machine: after, floor })
+  }
+
+  /** Gives the node back, after sealing. @throws as {@link LeaseProtocol.release} */
+  async giveBack(): Promise<void> {
+    const holding = this.#holding
+    this.leave()
+    if (holding !== undefined) await this.#protocol.release(holding, this.seal())
+  }
+}

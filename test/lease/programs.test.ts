@@ -1,0 +1,25 @@
+import { it } from 'vitest'
+import { expectNoViolationIn } from '../simulation/runs.ts'
+import { tell } from '../simulation/report.ts'
+import { loadProcess } from './programs-simulation/load.ts'
+import { type Outcome, runWorld, type Setting } from './programs-simulation/world.ts'
+
+const file = 'test/lease/programs.test.ts'
+
+async function expectNoViolation(name: string, runs: number, setting: Setting): Promise<void> {
+  const start = await loadProcess()
+  const worlds = {
+    run: (seed: number, isRecorded: boolean) => runWorld(start, seed, setting, isRecorded),
+    counts: ({ issued, parked }: Outcome) => ({ issued, parked }),
+    least: { issued: 20, parked: 2 },
+    report: (seed: number, replay: string, { violation, moments }: Outcome) =>
+      tell(seed, replay, violation?.text, 'processes with two leases each', moments),
+  }
+  await expectNoViolationIn(worlds, file, name, runs)
+}
+
+const faults = 'leases that are parked and resumed at any time, in copies and with a store that fails, make no equal ids'
+it(faults, () => expectNoViolation(faults, 200, {}))
+
+const orderly = 'leases of a process that are all parked and then all resumed leave no node behind'
+it(orderly, () => expectNoViolation(orderly, 60, { isOrderly: true }))
