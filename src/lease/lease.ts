@@ -102,9 +102,11 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
    * Prepares for a copy of the machine: seals the node and gives it back. From the call on, no thread makes
    * an id on it: `next()` throws `ERR_LEASE_EXPIRED` until `resume()` has acquired another node. Generators
    * of a node given by hand, in the whole process, throw `ERR_STATE_CLONED` from then on, because copies
-   * would share that node.
+   * would share that node. Other leases of this thread go on with their nodes, so park each lease of the
+   * process. Leases of other threads acquire another node.
    *
-   * Call it before a snapshot, and `resume()` after each restore. A second call does nothing.
+   * Call it before a snapshot, and `resume()` after each restore. It ends a renewal or a `resume()` that is
+   * under way. A second call waits for the first.
    *
    * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told. The lease is parked
    * nevertheless, and the node is free when its window has passed. `ERR_STATE_UNREACHABLE` in a worker that
@@ -117,10 +119,11 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
 
   /**
    * Acquires another node, after `park()`, or in a copy of the machine that was not parked before. Generators
-   * of all threads go on with it. If it throws, the lease stays parked; call it again.
+   * of all threads go on with it. If it throws, the lease stays parked; call it again. A second call waits
+   * for the first. Other leases that were not parked acquire another node as well.
    *
    * @throws GraupelError as `acquireLease`; `ERR_CLOSED` if the lease was released, `ERR_LEASE_EXPIRED` if it
-   * has ended, `ERR_STATE_UNREACHABLE` as `park`.
+   * has ended, or `park()` was called meanwhile; `ERR_STATE_UNREACHABLE` as `park`.
    */
   async resume(): Promise<void> {
     requireReach()

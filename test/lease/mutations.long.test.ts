@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { loadProcess } from './programs-simulation/load.ts'
+import { mutations as ofPrograms } from './programs-simulation/mutations.ts'
+import { runWorld } from './programs-simulation/world.ts'
 import { loadWorld } from './simulation/load.ts'
 import { mutations } from './simulation/mutations.ts'
 import { reportOf } from './simulation/report.ts'
@@ -28,4 +31,13 @@ describe('the simulation', () => {
       expect.fail(`not found in ${maxRuns} worlds from GRAUPEL_SEED=${first}`)
     })
   }
+})
+
+describe('the simulated programs', () => {
+  it.each(ofPrograms)('notice that $defect', async (mutation) => {
+    const { seed, ...setting } = mutation
+    const [mutant, original] = [await loadProcess(mutation), await loadProcess()]
+    expect((await runWorld(mutant, seed, setting)).violation).toBeDefined()
+    expect((await runWorld(original, seed, setting)).violation).toBeUndefined()
+  })
 })

@@ -19,7 +19,7 @@ async function expectNoViolation(name: string, runs: number, setting: Setting): 
 }
 
 const faults = 'leases that are parked and resumed at any time, in copies and with a store that fails, make no equal ids'
-it(faults, () => expectNoViolation(faults, 200, {}))
+it(faults, () => expectNoViolation(faults, 100, {}))
 
 const orderly = 'leases of a process that are all parked and then all resumed leave no node behind'
-it(orderly, () => expectNoViolation(orderly, 60, { isOrderly: true }))
+it(orderly, () => expectNoViolation(orderly, 40, { isOrderly: true }))

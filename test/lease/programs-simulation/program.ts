@@ -60,6 +60,10 @@ export class Program {
     }
   }
 
+  get isHeld(): boolean {
+    return this.lease?.toJSON().state === 'held'
+  }
+
   get isParked(): boolean {
     return this.lease?.toJSON().state === 'parked'
   }
