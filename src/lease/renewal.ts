@@ -55,12 +55,10 @@ export class Renewal implements HookedLease {
   async begin(): Promise<void> {
     const startMs = platform.monotonicMs()
     hookedLeases.add(this)
-    try {
-      await this.#move(this.#options.signal)
-    } catch (error) {
+    await this.#move(this.#options.signal).catch((error) => {
       hookedLeases.delete(this)
       throw error
-    }
+    })
     this.#scheduleFrom(startMs)
   }
 
@@ -94,10 +92,8 @@ export class Renewal implements HookedLease {
   }
 
   /**
-   * Acquires a node again after `park`, or at once if the machine was copied.
-   *
-   * @throws as {@link Acquisition.acquire}; GraupelError `ERR_LEASE_EXPIRED` if `park` is called meanwhile,
-   * `ERR_CLOSED` if `release` is.
+   * Acquires a node again after `park`, or at once if the machine was copied. @throws as {@link
+   * Acquisition.acquire}; GraupelError `ERR_LEASE_EXPIRED`, `ERR_CLOSED` if `park`, `release` end it
    */
   resume(): Promise<void> {
     const { phase } = this
@@ -176,7 +172,6 @@ export class Renewal implements HookedLease {
     const startMs = platform.monotonicMs()
     this.#publication.change({ isRenewing: true })
     try {
-      // A copy of the machine does not touch the record: the node belongs to the original.
       const renewed = this.#node.isOriginal ? await this.#node.renew(signal) : 'copied'
       signal.throwIfAborted()
       if (!this.#node.isOriginal) await this.#replace('copied', signal)
