@@ -57,7 +57,12 @@ const settle = () => new Promise((resolve) => setTimeout(resolve, 120))
  * Counts ids that two holders make: leases that may have ended, and the leases of other processes that then
  * take all nodes.
  */
-async function equalIds(mine: readonly Pick<IdGenerator, 'next'>[], store: Store, namespace: string, engine: EngineKind) {
+async function equalIds(
+  mine: readonly Pick<IdGenerator, 'next'>[],
+  store: Store,
+  namespace: string,
+  engine: EngineKind,
+) {
   const options = { store, layout, namespace, acquireTimeoutMs: 100 }
   const others = await Promise.all(
     [0, 1].map((node) => acquireLease({ ...options, node, owner: `other ${node}` }).catch(() => undefined)),
