@@ -25,8 +25,8 @@ export function presentMachine(): number {
 
 /**
  * Asks the addon if a device tells of copies (8 ns), and in a thread that cannot reach the memory of the
- * states. Otherwise reads that memory, which changes if a lease is parked or resumed (below 1 ns). In browsers
- * nothing tells of a copy, and the function returns 0.
+ * states. Otherwise reads that memory, which changes if a lease is parked or resumed (below 1 ns). In
+ * browsers nothing tells of a copy, and the function returns 0.
  */
 function makeReader(): ReadMachine {
   const memory = platform.claims && platform.stateMemory()

@@ -63,6 +63,10 @@ export class TracedCore implements Core {
     this.#printed = this.#core.reservation().number
   }
 
+  machine(): number {
+    return this.#core.machine()
+  }
+
   observe(): Observation {
     return this.#core.observe()
   }

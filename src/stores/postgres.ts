@@ -20,7 +20,9 @@ export interface PostgresStoreOptions extends StoreOptions {
 const rolledBack = ['40001', '40P01']
 const undefinedTable = '42P01'
 
-/** The values of `synchronous_commit` that sync to the local disk. Each waits for more than the one before. */
+/**
+ * The values of `synchronous_commit` that sync to the local disk. Each waits for more than the one before.
+ */
 const levels = "ARRAY['local', 'remote_write', 'on', 'remote_apply']"
 const levelOf = (value: string) => `coalesce(array_position(${levels}, ${value}), 1)`
 const sessionLevel = levelOf("current_setting('synchronous_commit')")

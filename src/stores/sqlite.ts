@@ -45,8 +45,8 @@ const busyTimeoutMs = 5000
  *
  * A connection with `PRAGMA synchronous` below `FULL` is refused, because a loss of power takes acknowledged
  * writes back; better-sqlite3 sets `NORMAL` in WAL mode. So is `PRAGMA journal_mode` `OFF` or `MEMORY`.
- * `assumeDurable: true` allows such a connection. A call while the connection has an open transaction is also refused, because a rollback would take the write
- * back.
+ * `assumeDurable: true` allows such a connection. A call while the connection has an open transaction is also
+ * refused, because a rollback would take the write back.
  *
  * @param database - An open database of better-sqlite3, libsql (without `syncUrl`) or `node:sqlite`. It is
  * never closed.

@@ -96,7 +96,9 @@ export class StateTable {
     return (Atomics.compareExchange(this.words64, 1, 0n, fresh) || fresh).toString(16)
   }
 
-  /** The lower 32 bits of the generation of the machine (`native/core/generation.h`), as far as it is known. */
+  /**
+   * The lower 32 bits of the generation of the machine (`native/core/generation.h`), as far as it is known.
+   */
   generation(): number {
     return Atomics.load(this.machine, 0) >>> 0
   }

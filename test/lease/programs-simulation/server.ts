@@ -15,7 +15,9 @@ export interface Written {
   readonly isReleased: boolean
 }
 
-/** Returns the store as one lease sees it. @param onCall - Called when it reads or writes a record of a node. */
+/**
+ * Returns the store as one lease sees it. @param onCall - Called when it reads or writes a record of a node.
+ */
 export function storeFor(
   server: Store,
   time: VirtualTime,
