@@ -22,7 +22,7 @@ const unnamed = [
   ...['AtMost53', 'NumbersOf', 'Sum'],
   // The calls that are used of clients of other packages.
   ...['Answer', 'CallbackPool', 'GlideClient', 'IoredisClient'],
-  ...['NodeRedisClient', 'PgClient', 'PostgresJsClient', 'PromisePool'],
+  ...['NodeRedisClient', 'PgClient', 'PgPool', 'PostgresJsClient', 'PromisePool'],
 ]
 
 const app = await Application.bootstrap({

@@ -101,8 +101,8 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   /**
    * Prepares for a copy of the machine: seals the node and gives it back. Call it before a snapshot for each
    * lease of the process, and `resume()` after each restore. From the call on, `next()` throws
-   * `ERR_LEASE_EXPIRED` until `resume()` has acquired another node. Generators of a node given by hand, in
-   * the whole process, throw `ERR_STATE_CLONED`. docs/leases.md says what other leases do.
+   * `ERR_LEASE_EXPIRED` until `resume()` has acquired another node. Generators of a node given by hand throw
+   * `ERR_STATE_CLONED`. docs/leases.md says what other leases do.
    *
    * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told. The lease is parked
    * nevertheless, and the node is free when its window has passed. `ERR_STATE_UNREACHABLE` in a worker that
