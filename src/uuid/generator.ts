@@ -232,10 +232,7 @@ class Uuids implements UuidGenerator<IdSource> {
     this.#fill(ids, uuids)
   }
 
-  /**
-   * Writes the UUIDs of the ids that were made before an error, and counts them. @param done - UUIDs of
-   * earlier parts; `undefined` if the machine was copied since, so that none counts.
-   */
+  /** Writes and counts the UUIDs from before an error. @param done - `undefined` if none counts. */
   #failed(error: unknown, ids: BigUint64Array, array: Uint8Array, done: number | undefined): unknown {
     const { filled } = Object(error) as { filled?: number }
     if (filled === undefined) return error
