@@ -28,6 +28,7 @@ export function proveReplacements(times: number): void {
         await Promise.all(alive.map((one) => said(one, 'i')))
         // The page has the same name each time it is made.
         const [page = ''] = pagesOf(own.namespace ?? '')
+        let attacks = 0
         for (let i = 0; i < times; i++) {
           const isTimeForOne = i % 4 === 0
           const next = isTimeForOne ? startOne() : undefined
@@ -38,6 +39,7 @@ export function proveReplacements(times: number): void {
             // tick as the opening.
             if (next !== undefined) await said(next, 'o')
             for (let n = 0; n < (isTimeForOne ? 60 : 1); n++) {
+              if (existsSync(page)) attacks++
               rmSync(page, { force: true })
               if (isTimeForOne) await sleep(0)
             }
@@ -49,6 +51,7 @@ export function proveReplacements(times: number): void {
             copyFileSync(page, `${page}.older`)
             await sleep(3)
             renameSync(`${page}.older`, page)
+            attacks++
             // The next copy waits for all of them: a process that knows neither page would trust that copy's
             // word. The first batch after the replacement may be an older one.
             const followed = alive.map(({ child }) => sizeOf(`${file}.${child.pid}.0`) + 3 * batch * 8)
@@ -66,6 +69,7 @@ export function proveReplacements(times: number): void {
         }
         await Promise.all(alive.map(({ kill }) => kill()))
         for (const { ended } of alive) expect(await ended).toMatchObject({ signal: 'SIGKILL', errors: '' })
+        expect(attacks).toBeGreaterThan(times / 2)
         const records = recordsOf(file)
         expect(total(records)).toBeGreaterThan(times * 400)
         expect(records.map(descentsIn)).toEqual(Array(records.length).fill(0))
