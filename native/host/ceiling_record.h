@@ -42,7 +42,7 @@ static_assert(sizeof(CeilingRecord) == 88);
 
 // The protocol by which ceilings rise, over a `Storage` that can Read, Write and Sync
 // the record; each returns false if it fails. The caller holds the storage's lock.
-// test/native/ceiling_model_test.cc interrupts the protocol at every step, and shows
+// test/native/ceiling_test.cc interrupts the protocol at every step, and shows
 // that it breaks when two steps change places.
 
 // Makes `target` a durable ceiling, or leaves a higher ceiling.

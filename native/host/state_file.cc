@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Fault::Kind;
 
-constexpr int kMaxAttempts = 16;
+constexpr int kMaxOpens = 16;
 
 uint32_t ChecksumOf(const CeilingRecord& record) {
   return Checksum(&record, offsetof(CeilingRecord, checksum));
@@ -31,7 +31,7 @@ std::string NewFile(const Identity& identity) {
 
 Fault StateFile::Open(const std::string& path, const Identity& identity) {
   Fault fault = file_.Open(path);
-  for (int i = 0; fault.kind == Kind::kMissing && i < kMaxAttempts; ++i) {
+  for (int i = 0; fault.kind == Kind::kMissing && i < kMaxOpens; ++i) {
     fault = CreateFileWith(path, NewFile(identity), kBytes, true);
     if (fault.IsNone() || fault.kind == Kind::kExists) fault = file_.Open(path);
   }

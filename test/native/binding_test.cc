@@ -8,6 +8,7 @@
 #include "../../native/host/generation.h"
 #include "check.h"
 #include "fake_node_api.h"
+#include "subcommand.h"
 
 extern "C" napi_value napi_register_module_v1(napi_env env, napi_value exports);
 
@@ -261,7 +262,7 @@ class Life {
   napi_env__ env_;
 };
 
-void EveryCallMayFail() {
+void EveryCallMayFail(int, char**) {
   const int calls = Life(INT32_MAX, false).Live();
   CHECK(calls > 60, static_cast<uint64_t>(calls));
   for (const bool is_final : {false, true}) {
@@ -272,10 +273,7 @@ void EveryCallMayFail() {
   }
 }
 
+const Subcommand kEveryCallMayFail{"binding", EveryCallMayFail};
+
 }  // namespace
 }  // namespace graupel
-
-int main() {
-  graupel::EveryCallMayFail();
-  return 0;
-}

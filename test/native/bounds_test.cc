@@ -7,6 +7,7 @@
 #include "../../native/core/generator.h"
 #include "check.h"
 #include "setup.h"
+#include "subcommand.h"
 
 namespace graupel {
 namespace {
@@ -178,14 +179,15 @@ void PagesAreCheckedOncePerTick() {
   CHECK(place.asked == 7, place.asked);
 }
 
-}  // namespace
-}  // namespace graupel
-
-int main() {
-  using namespace graupel;
+void Bounds(int, char**) {
   RunsEndBelowTheCeiling();
   CeilingsAreAskedInTime();
   ExternalCeilingsRiseByCalls();
   SealedStatesAnswerThatTheyMoved();
   PagesAreCheckedOncePerTick();
 }
+
+const Subcommand kBounds{"bounds", Bounds};
+
+}  // namespace
+}  // namespace graupel

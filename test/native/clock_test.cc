@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "random.h"
+#include "subcommand.h"
 
 namespace graupel {
 namespace {
@@ -168,15 +169,11 @@ void PrintSteadyScript(uint32_t seed, uint64_t count) {
   }
 }
 
-}  // namespace
-}  // namespace graupel
-
-int main(int argc, char** argv) {
-  using namespace graupel;
+void Clocks(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "--steady-script") == 0) {
     PrintSteadyScript(static_cast<uint32_t>(std::strtoul(argv[2], nullptr, 10)),
                       std::strtoull(argv[3], nullptr, 10));
-    return 0;
+    return;
   }
   SteadyTimeFollowsTheWallForward();
   SteadyTimeLosesASixteenthWhileTheWallIsBehind();
@@ -186,3 +183,8 @@ int main(int argc, char** argv) {
   GatesOpenOnlyInsideTheirWindow();
   RealClocksAreSane();
 }
+
+const Subcommand kClocks{"clock", Clocks};
+
+}  // namespace
+}  // namespace graupel

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 // Builds C++ programs and runs them, two jobs at a time.
@@ -18,18 +18,18 @@ export const coreSources = ['core', 'host', 'platform'].flatMap((room) =>
 const compiler = process.env['CXX'] ?? 'c++'
 /** The folder for the products of a test file; `removeFolder` removes it. */
 export const folder = mkdtempSync(join(tmpdir(), 'graupel-native-'))
-/** The time limit of one command. */
-const commandTimeout = 300_000
+/** The time limit of one command. It is only for a command that hangs; a busy machine takes minutes to compile. */
+const commandTimeout = 1_800_000
 /** The time limit of a test, which may have to wait for the commands of other tests. */
-export const timeout = 4 * commandTimeout
+export const timeout = 2 * commandTimeout
 
 export const removeFolder = () => rm(folder, { recursive: true, force: true })
 
 const configurations = {
   'address and undefined behaviour sanitizers': [
-    ...['-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'],
+    ...['-O1', '-g1', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'],
   ],
-  'thread sanitizer': ['-O1', '-g', '-fsanitize=thread'],
+  'thread sanitizer': ['-O1', '-g1', '-fsanitize=thread'],
   'all warnings, neither exceptions nor RTTI': [
     ...['-O3', '-Wall', '-Wextra', '-Werror', '-fno-exceptions', '-fno-rtti'],
   ],
@@ -56,66 +56,96 @@ function once(name: string, make: () => Promise<unknown>): Promise<string> {
 
 const numberOf = (configuration: Configuration) => Object.keys(configurations).indexOf(configuration)
 
-/** Programs and libraries have the same flags, because precompiled headers demand it. */
+/** Programs and libraries have the same flags, because they share objects. */
 async function flagsOf(configuration: Configuration): Promise<string[]> {
   const library = ['-fPIC', '-fvisibility=hidden', ...(await unloadable())]
   return ['-std=c++20', '-pthread', ...library, ...configurations[configuration]]
 }
 
-const standardHeaders = [
-  ...['algorithm', 'atomic', 'chrono', 'condition_variable', 'cstring', 'functional', 'map', 'memory', 'mutex'],
-  ...['random', 'set', 'string', 'thread', 'unordered_map', 'vector'],
-]
+/** Sources and tests, and the folder for what is built of them. */
+export interface Tree {
+  /** Has the folders native and test/native. */
+  readonly root: string
+  readonly products: string
+  readonly flags: readonly string[]
+}
+const repository: Tree = { root: join(here, '../..'), products: folder, flags: [] }
 
 /**
- * Precompiles the standard headers once, which saves a third of the time of most files. Returns the flags
- * that use them.
+ * Compiles C++ files as one, so the compiler reads each header once. Two files must not define the same name,
+ * not even in anonymous namespaces.
  */
-async function precompiled(configuration: Configuration): Promise<string[]> {
-  if (await isClang()) return []
-  const header = join(folder, `standard-${numberOf(configuration)}.h`)
-  await once(`${header}.gch`, async () => {
-    await writeFile(header, standardHeaders.map((name) => `#include <${name}>\n`).join(''))
-    await job(compiler, [...(await flagsOf(configuration)), '-x', 'c++-header', header, '-o', `${header}.gch`])
-  })
-  return ['-include', header]
-}
-
-/** Compiles one program from `from` once, and returns its path. */
-export function build(
+export function object(
   name: string,
   configuration: Configuration,
+  files: readonly string[],
   more: readonly string[] = [],
-  from = here,
+  { root, products, flags } = repository,
 ): Promise<string> {
-  const source = join(from, `${name}.cc`)
-  const program = join(from === here ? folder : from, `${name}-${numberOf(configuration)}`)
-  return once(program, async () => {
-    const flags = [...(await flagsOf(configuration)), ...(await precompiled(configuration))]
-    await job(compiler, [...flags, source, ...more, '-o', program])
+  const source = join(products, `${name}-${numberOf(configuration)}.cc`)
+  return once(`${source}.o`, async () => {
+    await writeFile(source, files.map((file) => `#include "${join(root, file)}"\n`).join(''))
+    const all = [...(await flagsOf(configuration)), ...flags, ...more]
+    await job(compiler, [...all, '-c', source, '-o', `${source}.o`])
   })
 }
 
-/** Compiles the sources without Node, once for all programs of a configuration. */
-export async function coreObjects(configuration: Configuration): Promise<string[]> {
-  const flags = [...(await flagsOf(configuration)), ...(await precompiled(configuration))]
-  return Promise.all(
-    coreSources.map((source) => {
-      const object = join(folder, `${basename(source, '.cc')}-${numberOf(configuration)}.o`)
-      return once(object, () => job(compiler, [...flags, '-c', join(native, source), '-o', object]))
-    }),
+/** Links a program or a library. */
+export function link(
+  name: string,
+  configuration: Configuration,
+  objects: readonly string[],
+  more: readonly string[] = [],
+  { products } = repository,
+): Promise<string> {
+  const program = join(products, `${name}-${numberOf(configuration)}`)
+  return once(program, async () =>
+    job(compiler, [...(await flagsOf(configuration)), ...objects, ...more, '-o', program]),
   )
 }
 
+/** The sources that compile without Node, as one object. */
+export function coreObject(configuration: Configuration, tree = repository): Promise<string> {
+  return object(
+    'sources',
+    configuration,
+    coreSources.map((file) => join('native', file)),
+    [],
+    tree,
+  )
+}
+
+/** The programs, and the tests of each. The first argument of a program names a test. */
+const programs = {
+  /** Needs no operating system. */
+  core: ['layout', 'uuid', 'reserve', 'bounds', 'clock', 'fuzz', 'threads'],
+  /** Pages and files, by real processes. */
+  pages: ['files', 'users', 'home', 'deletion'],
+  /** Replaces std::atomic, so it cannot be linked with the other tests. */
+  models: ['interleave', 'ceiling'],
+  /** The tests of `core` and `pages` that find the defects of mutations.ts. */
+  mutants: ['uuid', 'users', 'home', 'deletion'],
+} as const
+export type Program = keyof typeof programs
+
+/** Builds a program once, and returns its path. */
+export async function build(name: Program, configuration: Configuration, tree = repository): Promise<string> {
+  const files = ['main.cc', ...programs[name].map((test) => `${test}_test.cc`)].map((file) => `test/native/${file}`)
+  if (name === 'core') files.push('native/core/clock.cc')
+  const objects = [object(name, configuration, files, [], tree)]
+  if (name === 'pages' || name === 'mutants') objects.push(coreObject(configuration, tree))
+  return link(name, configuration, await Promise.all(objects), [], tree)
+}
+
 /** Runs a program and returns its output. @throws Error with all output unless the program exits with 0. */
-export async function run(program: string, args: readonly string[] = []): Promise<string> {
+export async function run(program: string, args: readonly string[] = [], variables = {}): Promise<string> {
   try {
-    return await job(program, args)
+    return await job(program, args, variables)
   } catch (error) {
     // Kernels that scatter memory more widely than the sanitizer knows:
     // https://github.com/google/sanitizers/issues/1614
     if (!`${error}`.includes('unexpected memory mapping')) throw error
-    return await job('setarch', ['-R', program, ...args])
+    return await job('setarch', ['-R', program, ...args], variables)
   }
 }
 
@@ -165,12 +195,13 @@ const waiting: (() => void)[] = []
  * Runs a command when there is room for it, and returns its standard output. @throws Error with all output
  * unless it exits with 0.
  */
-async function job(command: string, args: readonly string[]): Promise<string> {
+async function job(command: string, args: readonly string[], variables = {}): Promise<string> {
   if (jobs === maxJobs) await new Promise<void>((resolve) => waiting.push(resolve))
   else jobs++
   try {
     return await new Promise((resolve, reject) => {
-      const env = { ...process.env, ASAN_OPTIONS: 'detect_stack_use_after_return=1', TSAN_OPTIONS: 'halt_on_error=1' }
+      const sanitizers = { ASAN_OPTIONS: 'detect_stack_use_after_return=1', TSAN_OPTIONS: 'halt_on_error=1' }
+      const env = { ...process.env, ...sanitizers, ...variables }
       execFile(command, args, { env, timeout: commandTimeout, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
         if (error === null) resolve(stdout)
         else reject(new Error(`${[command, ...args].join(' ')}: ${error.code ?? error.signal}\n${stdout}${stderr}`))

@@ -10,8 +10,10 @@
 #include "maker.h"
 #include "scratch.h"
 #include "setup.h"
+#include "subcommand.h"
 
 namespace graupel {
+namespace deletion {
 namespace {
 
 const Layout kLayout = MakeLayout(41, 10, 6, 5);
@@ -270,11 +272,7 @@ void OpeningDoesNotWaitForLong(Scratch& scratch) {
   }
 }
 
-}  // namespace
-}  // namespace graupel
-
-int main() {
-  using namespace graupel;
+void Deletions(int, char**) {
   Scratch scratch;
   ASealedPageIsBegunOnce(scratch);
   ANewPageBeginsAfterTheTickOfTheDeletion(scratch);
@@ -289,3 +287,9 @@ int main() {
   OpeningWaitsForTheFirstTick(scratch);
   OpeningDoesNotWaitForLong(scratch);
 }
+
+const Subcommand kDeletions{"deletion", Deletions};
+
+}  // namespace
+}  // namespace deletion
+}  // namespace graupel

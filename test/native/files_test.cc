@@ -16,6 +16,7 @@
 #include "../../native/host/state_file.h"
 #include "scratch.h"
 #include "setup.h"
+#include "subcommand.h"
 
 namespace graupel {
 namespace {
@@ -317,11 +318,7 @@ void AForkedChildMakesNoIdOfItsParent() {
 #endif
 }
 
-}  // namespace
-}  // namespace graupel
-
-int main() {
-  using namespace graupel;
+void Files(int, char**) {
   Scratch scratch;
   // Before there are any threads.
   AForkedChildMakesNoIdOfItsParent();
@@ -338,3 +335,8 @@ int main() {
     DamagedStateFilesForgetNothing(scratch, is_clean);
   }
 }
+
+const Subcommand kFiles{"files", Files};
+
+}  // namespace
+}  // namespace graupel

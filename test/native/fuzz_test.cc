@@ -16,6 +16,7 @@
 #include "fuzz_model.h"
 #include "random.h"
 #include "setup.h"
+#include "subcommand.h"
 
 namespace graupel {
 namespace {
@@ -329,11 +330,7 @@ class World {
   std::map<const ThreadAccess*, uint64_t> next_slot_;
 };
 
-}  // namespace
-}  // namespace graupel
-
-int main(int argc, char** argv) {
-  using namespace graupel;
+void Fuzz(int argc, char** argv) {
   const uint64_t seed = Argument(argc, argv, "--seed", std::random_device()());
   const uint64_t iterations = Argument(argc, argv, "--iterations", 300);
   for (uint64_t i = 0; i < iterations; ++i) {
@@ -342,3 +339,8 @@ int main(int argc, char** argv) {
   }
   std::printf("%" PRIu64 " worlds from --seed %" PRIu64 "\n", iterations, seed);
 }
+
+const Subcommand kFuzz{"fuzz", Fuzz};
+
+}  // namespace
+}  // namespace graupel

@@ -18,6 +18,7 @@
 #include "random.h"
 #include "scratch.h"
 #include "setup.h"
+#include "subcommand.h"
 
 namespace graupel {
 namespace {
@@ -369,11 +370,7 @@ void ProcessesShareOneFile(Scratch& scratch) {
   CHECK(word > *std::max_element(slots.begin(), slots.end()), word);
 }
 
-}  // namespace
-}  // namespace graupel
-
-int main(int argc, char** argv) {
-  using namespace graupel;
+void Homes(int argc, char** argv) {
   test_seed = Argument(argc, argv, "--seed", std::random_device()());
   Scratch scratch;
   // Before there are any threads.
@@ -396,3 +393,8 @@ int main(int argc, char** argv) {
     LostFilesStopAtTheCeiling(scratch, loss);
   }
 }
+
+const Subcommand kHomes{"home", Homes};
+
+}  // namespace
+}  // namespace graupel

@@ -10,8 +10,10 @@
 #include "../../native/core/generator.h"
 #include "check.h"
 #include "setup.h"
+#include "subcommand.h"
 
 namespace graupel {
+namespace interleaving {
 namespace {
 
 // The word of the device that announces copies.
@@ -324,19 +326,28 @@ const Scene kScenes[] = {
       [](Actor& actor) { actor.Unused(6), actor.Next(8), actor.Unused(6); }}},
 };
 
-}  // namespace
-}  // namespace graupel
-
-int main(int argc, char** argv) {
-  using namespace graupel;
+void Interleavings(int argc, char** argv) {
   const auto preemptions = static_cast<int>(Argument(argc, argv, "--preemptions", 2));
+  const uint64_t only = Argument(argc, argv, "--scene", 0);
   device_word = &machine;
-  const size_t copies = ExploreCopies(preemptions);
-  CHECK(copies > 10, copies);
-  std::printf("%6zu schedules: the machine is copied\n", copies);
+  uint64_t number = 1;
+  if (only <= number) {
+    const size_t copies = ExploreCopies(preemptions);
+    CHECK(copies > 10, copies);
+    std::printf("%6zu schedules:  1 the machine is copied\n", copies);
+  }
   for (const Scene& scene : kScenes) {
+    if (++number != only && only != 0) continue;
     const size_t count = Explore(scene, preemptions);
     CHECK(count > 10, count);
-    std::printf("%6zu schedules: %s\n", count, scene.name);
+    std::printf("%6zu schedules: %2d %s\n", count, static_cast<int>(number),
+                scene.name);
   }
+  CHECK(only <= number && "there is no such scene", only);
 }
+
+const Subcommand kInterleavings{"interleave", Interleavings};
+
+}  // namespace
+}  // namespace interleaving
+}  // namespace graupel

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "setup.h"
+#include "subcommand.h"
 
 namespace graupel {
 namespace {
@@ -78,12 +79,13 @@ void WhatWouldMakeEqualIdsIsNot() {
   REFUSED(node_bits = uint64_t{1} << 22);
 }
 
+void Layouts(int, char**) {
+  WhatDefineLayoutMakesIsSound();
+  WhatWouldDivideByZeroOrShiftTooFarIsNot();
+  WhatWouldMakeEqualIdsIsNot();
+}
+
+const Subcommand kLayouts{"layout", Layouts};
+
 }  // namespace
 }  // namespace graupel
-
-int main() {
-  graupel::WhatDefineLayoutMakesIsSound();
-  graupel::WhatWouldDivideByZeroOrShiftTooFarIsNot();
-  graupel::WhatWouldMakeEqualIdsIsNot();
-  return 0;
-}

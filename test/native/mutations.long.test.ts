@@ -1,47 +1,68 @@
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, it } from 'vitest'
-import { build, coreObjects, coreSources, folder, here, native, removeFolder, run, timeout, whyNot } from './compile.js'
-import { mutations } from './mutations.js'
+import { firstOfEachFile } from '../support/defects.ts'
+import { isShort } from '../support/short.ts'
+import { build, folder, removeFolder, run, type Tree, timeout, whyNot } from './compile.js'
+import { copyWithMutants } from './mutants.js'
+import { type Mutation, mutations } from './mutations.js'
 import { leaveOut } from './programs.js'
 
-// The programs must fail if a step of the protocol is left out or moved. Each of these tests puts a defect
-// into a copy of native/, and expects a failed check.
+// The programs must fail if a step of the protocol is left out or moved. A copy of native/ has all defects,
+// and a variable of the environment chooses the defect that is in effect. The short form has one defect of
+// each file.
+
+const configuration = 'few optimisations'
+const chosen = isShort ? firstOfEachFile(mutations) : mutations
+
+let made: Promise<Tree> | undefined
+const mutants = () => (made ??= copyWithMutants(join(folder, 'mutants'), mutations))
+
+const isModel = (test: string) => test === 'ceiling' || test === 'interleave'
+
+/** Runs the test that has to find a defect. Number 0 is the copy without a defect. */
+async function runWith(number: number, { test = 'ceiling', scene = 0 }: Mutation): Promise<string> {
+  const path = await build(isModel(test) ? 'models' : 'mutants', configuration, await mutants())
+  const more = isModel(test) ? ['--preemptions', '1', '--scene', `${scene}`] : []
+  return run(path, [test, ...more], { GRAUPEL_MUTANT: `${number}` })
+}
+
+/** Returns the output of the failed check, or `undefined` if no check failed. */
+async function failureOf(number: number, mutation: Mutation): Promise<string | undefined> {
+  try {
+    await runWith(number, mutation)
+    return undefined
+  } catch (error) {
+    if (!/CHECK\(.*\) failed/.test(`${error}`)) throw error
+    return `${error}`
+  }
+}
 
 afterAll(removeFolder)
 
 describe('the programs of test/native', () => {
-  for (const [index, mutation] of mutations.entries()) {
-    it.concurrent(`notice that ${mutation.defect}`, { timeout }, async (context) => {
-      const { expect } = context
-      leaveOut(context, await whyNot('few optimisations'))
-      const place = join(folder, `mutation-${index}`)
-      const tests = join(place, 'test/native')
-      await mkdir(tests, { recursive: true })
-      await cp(native, join(place, 'native'), { recursive: true })
-      await cp(here, tests, { recursive: true })
-      const file = join(place, 'native', mutation.file)
-      const parts = (await readFile(file, 'utf8')).split(mutation.from)
-      expect(parts, `the mutated text in ${mutation.file}`).toHaveLength(2)
-      await writeFile(file, parts.join(mutation.to))
+  // core.long.test.ts runs all scenes without a defect.
+  for (const mutation of firstOfEachFile(mutations)) {
+    const { test = 'ceiling', scene } = mutation
+    const where = `${test}${scene === undefined ? '' : `, scene ${scene}`}`
+    it.concurrent(`find nothing in ${mutation.file} without a defect: ${where}`, { timeout }, async (context) => {
+      leaveOut(context, await whyNot(configuration))
+      await runWith(0, mutation)
+    })
+  }
 
-      const { test = 'ceiling_model_test' } = mutation
-      const isModel = test === 'ceiling_model_test' || test === 'interleave_test'
-      // The models and uuid_test include the headers that they check; the other programs are linked with the
-      // core.
-      const more = isModel || test === 'uuid_test' ? [] : await coreWith(join(place, 'native'), mutation.file)
-      const program = await build(test, 'few optimisations', more, tests)
-      await expect(run(program, isModel ? ['--preemptions', '1'] : [])).rejects.toThrow(/CHECK\(.*\) failed/)
+  for (const mutation of chosen) {
+    it.concurrent(`notice that ${mutation.defect}`, { timeout }, async (context) => {
+      leaveOut(context, await whyNot(configuration))
+      const number = mutations.indexOf(mutation) + 1
+      let failure = await failureOf(number, mutation)
+      // The scene in which a defect shows may change with the source.
+      if (failure === undefined && mutation.scene !== undefined && !isShort) {
+        const { scene, ...anyScene } = mutation
+        failure = await failureOf(number, anyScene)
+        const before = failure?.match(/^ *\d+ schedules: /gm)?.length ?? 0
+        console.info(`${mutation.defect}: found in scene ${before + 1} and not ${scene}`)
+      }
+      context.expect(failure, `the defect that ${mutation.defect}`).toBeDefined()
     })
   }
 })
-
-/**
- * The sources of the copy if a header is mutated; otherwise the mutated source and the objects of the other
- * sources.
- */
-async function coreWith(copy: string, mutated: string): Promise<string[]> {
-  if (!coreSources.includes(mutated)) return coreSources.map((source) => join(copy, source))
-  const objects = await coreObjects('few optimisations')
-  return coreSources.map((source, i) => (source === mutated ? join(copy, source) : (objects[i] as string)))
-}

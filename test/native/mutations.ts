@@ -1,4 +1,8 @@
-/** A defect in a copy of `native/`: a text of a file, and the text that replaces it. */
+/**
+ * A defect in a copy of `native/`: a text of a file, and the text that replaces it. Both are an expression, or
+ * whole statements that declare nothing for the statements after them, because mutants.ts puts all defects
+ * into one program.
+ */
 export interface Mutation {
   readonly defect: string
   /** Path below `native`. */
@@ -6,25 +10,36 @@ export interface Mutation {
   /** Occurs exactly once in the file. */
   readonly from: string
   readonly to: string
-  /** The program that has to fail; `ceiling_model_test` by default. */
-  readonly test?: 'interleave_test' | 'home_test' | 'deletion_test' | 'users_test' | 'uuid_test'
+  /** The test that has to fail; `ceiling` by default. */
+  readonly test?: 'ceiling' | 'interleave' | 'home' | 'deletion' | 'users' | 'uuid'
+  /** The scene of a model in which the defect was found. It runs first. */
+  readonly scene?: number
 }
 
 const writeThenSync = `  if (!storage.Write(record)) return false;
   if (!storage.Sync()) return false;
 `
 
-const enterUsers = `#include "processes.h"
+const raiseFloor = '    if (!RaiseFloor(state, floor)) return Attached::kMoved;\n'
 
-namespace graupel {
+const next = `    if (!Usable(run, now_tick)) [[unlikely]] {
+      const Status status = Refill(now_tick);
+      if (status != Status::kOk) return status;
+    }
+    *id = run.base_id + (run.sequence++ << layout().sequence_shift);
+    if (!IsOriginal()) [[unlikely]]
+      return DropRun();
+    ++issued_;
+    return Status::kOk;
+`
 
-// [users] Sequentially consistent throughout. The other engine writes a file and then
-// reads this table; this engine writes the table and then looks for that file.
-
-Users::User* Users::Enter() {
-  const uint64_t own = ThisProcess();
-  for (User& user : users_) {
-    uint64_t expected = 0;
+const fill = `    const Status status = FillUnchecked(now_tick, limit_tick, out, count, filled);
+    if (!IsOriginal()) {
+      *filled = 0;
+      return DropRun();
+    }
+    issued_ += *filled;
+    return status;
 `
 
 export const mutations: readonly Mutation[] = [
@@ -33,69 +48,80 @@ export const mutations: readonly Mutation[] = [
     file: 'host/ceiling_record.h',
     from: writeThenSync,
     to: `  record.durable = record.intended;\n${writeThenSync}`,
+    scene: 8,
   },
   {
     defect: 'the sync is left out',
     file: 'host/ceiling_record.h',
     from: '  if (!storage.Sync()) return false;\n',
     to: '',
+    scene: 3,
   },
   {
     defect: 'the sync comes before the write',
     file: 'host/ceiling_record.h',
     from: writeThenSync,
     to: `${writeThenSync.split('\n').reverse().join('\n')}\n`,
+    scene: 3,
   },
   {
     defect: 'an intended ceiling counts as a durable ceiling',
     file: 'host/ceiling_record.h',
     from: 'record->durable >= enough',
     to: 'record->intended >= enough',
+    scene: 8,
   },
   {
     defect: 'the record stays clean while ids are issued',
     file: 'host/ceiling_record.h',
     from: '  record.is_clean = 0;\n',
     to: '',
+    scene: 3,
   },
   {
     defect: 'the intended ceiling is adopted when another process has raised it',
     file: 'host/durable_ceiling.cc',
     from: '*ceiling = record.durable;',
     to: '*ceiling = record.intended;',
+    scene: 2,
   },
   {
     defect: 'the intended ceiling is adopted at the beginning',
     file: 'host/durable_ceiling.cc',
     from: '\n      Adopt(record.durable);',
     to: '\n      Adopt(record.intended);',
+    scene: 2,
   },
   {
     defect: 'the ceiling rises in the process before it rises on the disk',
     file: 'host/durable_ceiling.cc',
-    from: '    Fault fault = Attempt(memory, now_tick, &ceiling);\n',
-    to: `    Adopt(CeilingFrom(layout_, memory.page->state().word.load(), now_tick, window_ticks_));
-    Fault fault = Attempt(memory, now_tick, &ceiling);\n`,
+    from: 'Attempt(memory, now_tick, &ceiling)',
+    to: `Adopt(CeilingFrom(layout_, memory.page->state().word.load(), now_tick, window_ticks_)),
+                  Attempt(memory, now_tick, &ceiling)`,
+    scene: 3,
   },
   {
     defect: 'the record names the memory before its floor is raised',
     file: 'host/ceiling_record.h',
-    from: '    const uint64_t floor = record->Floor();\n',
-    to: `    const uint64_t floor = record->Floor();
-    record->TakeFrom(own);
-    if (!storage.Write(*record)) return Attached::kFailed;\n`,
+    from: raiseFloor,
+    to: `    record->TakeFrom(own);
+    if (!storage.Write(*record)) return Attached::kFailed;
+${raiseFloor}`,
+    scene: 4,
   },
   {
     defect: 'the floor is not raised',
     file: 'host/ceiling_record.h',
-    from: '    if (!RaiseFloor(state, floor)) return Attached::kMoved;\n',
+    from: raiseFloor,
     to: '',
+    scene: 3,
   },
   {
     defect: 'the floor is the durable ceiling, although a higher ceiling was intended',
     file: 'host/ceiling_record.h',
     from: 'return intended > durable ? intended : durable;',
     to: 'return durable;',
+    scene: 3,
   },
   {
     defect: 'a record of another boot is taken for a record of this memory',
@@ -103,18 +129,21 @@ export const mutations: readonly Mutation[] = [
     from: `lineage == own.lineage &&
            std::memcmp(boot_id, own.boot_id, sizeof boot_id) == 0`,
     to: 'lineage == own.lineage',
+    scene: 3,
   },
   {
     defect: 'a record of another memory in this boot is taken for a record of this memory',
     file: 'host/ceiling_record.h',
-    from: 'lineage == own.lineage &&',
-    to: '',
+    from: 'lineage == own.lineage',
+    to: 'true',
+    scene: 3,
   },
   {
     defect: 'the exact word is written while other processes count',
     file: 'host/durable_ceiling.cc',
-    from: 'file_->TryExclusiveUse() && file_->Read',
-    to: 'file_->Read',
+    from: 'file_->TryExclusiveUse() && file_->Read(&record)',
+    to: 'file_->Read(&record)',
+    scene: 8,
   },
   {
     defect: 'the written word is not the exact word',
@@ -122,12 +151,14 @@ export const mutations: readonly Mutation[] = [
     from: '  record.word = record.intended = record.durable = word;\n',
     to: `  record.word = word - 1;
   record.intended = record.durable = word;\n`,
+    scene: 3,
   },
   {
     defect: 'a sealed page is taken for the beginning of a window',
     file: 'host/ceiling_record.h',
     from: '  if (word == kSealed) return Attached::kMoved;\n',
     to: '',
+    scene: 7,
   },
   {
     defect: 'a process begins without the lock',
@@ -135,6 +166,7 @@ export const mutations: readonly Mutation[] = [
     from: `  *fault = file_->Lock(left_ms());
   if (!fault->IsNone()) return Attached::kFailed;\n`,
     to: '',
+    scene: 5,
   },
   {
     defect: 'the ceiling is raised without the lock',
@@ -142,18 +174,21 @@ export const mutations: readonly Mutation[] = [
     from: `  fault = file_->Lock(kLockMs);
   if (!fault.IsNone()) return fault;\n`,
     to: '',
+    scene: 2,
   },
   {
     defect: 'a run continues above the ceiling',
     file: 'core/state.h',
     from: 'tick_end < request.ceiling ? tick_end : request.ceiling - 1',
     to: 'tick_end',
+    scene: 8,
   },
   {
     defect: 'the slot at the ceiling is issued',
     file: 'core/state.h',
     from: 'first >= request.ceiling',
     to: 'first > request.ceiling',
+    scene: 3,
   },
   {
     defect: 'a state is sealed before the next state is raised',
@@ -163,177 +198,182 @@ export const mutations: readonly Mutation[] = [
     RaiseTo(from.last, word);
     if (from.word.compare_exchange_weak(word, kSealed, std::memory_order_acq_rel,
                                         std::memory_order_acquire)) {
-      break;\n`,
+      break;
+    }\n`,
     to: `    RaiseTo(from.last, word);
     if (from.word.compare_exchange_weak(word, kSealed, std::memory_order_acq_rel,
                                         std::memory_order_acquire)) {
       if (!RaiseFloor(to, word)) return false;
-      break;\n`,
-    test: 'interleave_test',
+      break;
+    }\n`,
+    test: 'interleave',
+    scene: 11,
   },
   {
     defect: 'past ticks of a sealed state are reused',
     file: 'core/state.h',
     from: '  if (word == kSealed) return Reserved::kMoved;\n',
     to: '',
-    test: 'interleave_test',
+    test: 'interleave',
+    scene: 14,
   },
   {
     defect: 'the floor of the history does not change',
     file: 'core/state.h',
     from: '    if (History* history = HistoryOf(state)) history->RaiseFloor(slot);\n    if (word >= slot) return word;\n',
     to: '    if (word >= slot) return word;\n',
-    test: 'interleave_test',
+    test: 'interleave',
+    scene: 9,
   },
   {
     defect: 'raising a floor returns an older word than the former word',
     file: 'core/state.h',
     from: `    if (state.word.compare_exchange_weak(word, slot, std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
-      return word;`,
+      return word;
+    }\n`,
     to: `    const uint64_t seen = word;
     if (state.word.compare_exchange_weak(word, slot, std::memory_order_acq_rel,
                                          std::memory_order_acquire) ||
         (word < slot && state.word.compare_exchange_weak(word, slot, std::memory_order_acq_rel,
                                                          std::memory_order_acquire))) {
-      return seen;`,
-    test: 'interleave_test',
+      return seen;
+    }\n`,
+    test: 'interleave',
+    scene: 10,
   },
   {
     defect: 'ticks that the word leaves get no marks',
     file: 'core/state.h',
     from: '    if (History* history = HistoryOf(state)) history->Leave(layout, word, first, next);\n',
     to: '',
-    test: 'interleave_test',
+    test: 'interleave',
+    scene: 3,
   },
   {
     defect: 'the ceiling of a lost page holds for the next page',
     file: 'host/durable_ceiling.cc',
     from: '    Lower();\n',
     to: '',
-    test: 'home_test',
+    test: 'home',
   },
   {
     defect: 'the path of the page is not checked',
     file: 'host/page.h',
     from: 'return file_.IsAt(path_);',
     to: 'return true;',
-    test: 'home_test',
+    test: 'home',
   },
   {
     defect: 'a new page begins with the tick in which the former page was deleted',
     file: 'core/state.h',
     from: 'if ((is_sealed || now_tick != nullptr) && slot < next_tick) slot = next_tick;',
     to: '',
-    test: 'deletion_test',
+    test: 'deletion',
   },
   {
     defect: 'a sealed page begins at its sealed word',
     file: 'core/state.h',
-    from: 'uint64_t slot = is_sealed ? last + 1 : last;',
-    to: 'uint64_t slot = last;',
-    test: 'deletion_test',
+    from: 'is_sealed ? last + 1 : last',
+    to: 'last',
+    test: 'deletion',
   },
   {
     defect: 'the word of a sealed page is forgotten',
     file: 'core/state.h',
     from: '    RaiseTo(from.last, word);\n',
     to: '',
-    test: 'deletion_test',
+    test: 'deletion',
   },
   {
     defect: 'a page is moved to itself',
     file: 'host/home.cc',
-    from: 'return from == nullptr || from->IsSameAs(to) ||',
-    to: 'return from == nullptr ||',
-    test: 'deletion_test',
+    from: 'from->IsSameAs(to)',
+    to: 'false',
+    test: 'deletion',
   },
   {
     defect: 'the history of a page that begins again keeps its old floor',
     file: 'core/state.h',
-    from: 'history->RaiseFloor(slot);\n  // [begin]',
-    to: ';\n  // [begin]',
-    test: 'interleave_test',
+    from: `  // [floor] Raised before the word.
+  if (History* history = HistoryOf(state)) history->RaiseFloor(slot);\n`,
+    to: '',
+    test: 'interleave',
+    scene: 16,
   },
   {
     defect: 'a process continues because the other process seems dead',
     file: 'host/users.cc',
-    from: enterUsers,
-    to: enterUsers
-      .replace('#include', '#include <csignal>\n#include')
-      .replace('= 0;', '= kill(static_cast<pid_t>(user.load() & INT32_MAX), 0) == 0 ? 0 : user.load();'),
-    test: 'users_test',
+    from: 'user.compare_exchange_strong(expected, own)',
+    to: `(expected = kill(static_cast<pid_t>(user.load() & INT32_MAX), 0) == 0 ? 0 : user.load(),
+         user.compare_exchange_strong(expected, own))`,
+    test: 'users',
   },
   {
     defect: 'a page counts beside a claim that has a later step',
     file: 'host/page.cc',
-    from: 'if (!is_there || is_followed) {',
-    to: 'if (!is_there) {',
-    test: 'users_test',
+    from: '!is_there || is_followed',
+    to: '!is_there',
+    test: 'users',
   },
   {
     defect: 'a page begins below the ceiling of the claim beside it',
     file: 'host/home.cc',
     from: '    if (floor > 0) Continue(found->state(), floor, layout.TickOf(floor - 1));\n',
     to: '',
-    test: 'users_test',
+    test: 'users',
   },
   {
     defect: 'the word of a page is forgotten with its mapping',
     file: 'host/home.cc',
     from: '  RaiseTo(own.last, word != kSealed ? word : state.last.load());\n',
-    to: '  (void)word;\n',
-    test: 'users_test',
+    to: '',
+    test: 'users',
   },
   {
     defect: 'each process has a copy of the page',
     file: 'platform/posix/shared_file_posix.cc',
-    from: 'PROT_READ | PROT_WRITE, MAP_SHARED, fd_',
-    to: 'PROT_READ | PROT_WRITE, MAP_PRIVATE, fd_',
-    test: 'home_test',
+    from: 'MAP_SHARED',
+    to: 'MAP_PRIVATE',
+    test: 'home',
   },
   {
     defect: 'the generation of the machine is read before an id is reserved',
     file: 'core/generator.h',
-    from: `  Status Next(uint64_t now_tick, uint64_t* id) {
-    Run& run = access_->run;
-    if (!Usable`,
-    to: `  Status Next(uint64_t now_tick, uint64_t* id) {
-    Run& run = access_->run;
-    const bool is_original = IsOriginal();
-    const auto IsOriginal = [=] { return is_original; };
-    if (!Usable`,
-    test: 'interleave_test',
+    from: next,
+    to: `    const bool is_original = IsOriginal();
+${next.replace('!IsOriginal()', '!is_original')}`,
+    test: 'interleave',
+    scene: 1,
   },
   {
     defect: 'the generation of the machine is read before an array is filled',
     file: 'core/generator.h',
-    from: `    const Status status = FillUnchecked(now_tick, limit_tick, out, count, filled);
-    if (!IsOriginal()) {`,
+    from: fill,
     to: `    const bool is_original = IsOriginal();
-    const Status status = FillUnchecked(now_tick, limit_tick, out, count, filled);
-    if (!is_original) {`,
-    test: 'interleave_test',
+${fill.replace('!IsOriginal()', '!is_original')}`,
+    test: 'interleave',
+    scene: 1,
   },
   {
     defect: 'a UUID repeats random words of the UUID before it',
     file: 'core/uuid.h',
     from: 'random += words',
     to: 'random += 1',
-    test: 'uuid_test',
+    test: 'uuid',
   },
   {
     defect: 'half of the random bits of a UUID repeat the other half',
     file: 'core/uuid.h',
-    from: '| random[1]',
-    to: '| random[0]',
-    test: 'uuid_test',
+    from: 'random[1]',
+    to: 'random[0]',
+    test: 'uuid',
   },
   {
     defect: 'a UUID has the time of another id',
     file: 'core/uuid.h',
-    from: '& ~frame.sequence) != 0) return i;',
-    to: '& ~frame.sequence) == 1) return i;',
-    test: 'uuid_test',
+    from: '((ids[i] ^ ids[0]) & ~frame.sequence) != 0',
+    to: '((ids[i] ^ ids[0]) & ~frame.sequence) == 1',
+    test: 'uuid',
   },
 ]

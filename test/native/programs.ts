@@ -3,7 +3,18 @@ import { join } from 'node:path'
 import { afterAll, describe, it, type TestContext } from 'vitest'
 import { headersOfThisNode } from '../../src/cli/build.ts'
 import { needsAll } from '../support/bare.ts'
-import { build, type Configuration, coreObjects, native, removeFolder, run, timeout, whyNot } from './compile.js'
+import {
+  build,
+  type Configuration,
+  coreObject,
+  link,
+  native,
+  object,
+  removeFolder,
+  run,
+  timeout,
+  whyNot,
+} from './compile.js'
 
 // The programs beside this file, built with the real headers and sources of native/.
 
@@ -29,45 +40,45 @@ export function leaveOut({ skip }: TestContext, reason: string | undefined): voi
   skip(reason)
 }
 
-/** The programs of native/core, which need no operating system and compile in seconds. */
+/** The tests of native/core. */
 export function proveCore(configuration: Configuration, proves: Prove): void {
-  const program = async (name: string) => run(await build(name, configuration))
+  const passes = async (test: string) => run(await build('core', configuration), [test])
 
-  proves('knows the layouts that it can count with', () => program('layout_test'))
-  proves('writes ids as UUIDs, each bit in its place', () => program('uuid_test'))
-  proves('reserves slot ranges, hands out runs and reuses slots, up to the last slot', () => program('reserve_test'))
-  proves('ends at ceilings, sealed words and pages that are gone', () => program('bounds_test'))
-  proves('has clocks that do not go back', async () =>
-    run(await build('clock_test', configuration, [join(native, 'core/clock.cc')])),
-  )
+  proves('knows the layouts that it can count with', () => passes('layout'))
+  proves('writes ids as UUIDs, each bit in its place', () => passes('uuid'))
+  proves('reserves slot ranges, hands out runs and reuses slots, up to the last slot', () => passes('reserve'))
+  proves('ends at ceilings, sealed words and pages that are gone', () => passes('bounds'))
+  proves('has clocks that do not go back', () => passes('clock'))
 }
 
 /** Pages and files, by real processes, and copies of the module. */
 export function provePages(configuration: Configuration, proves: Prove): void {
-  const onCore = async (name: string) => run(await build(name, configuration, await coreObjects(configuration)))
+  const passes = async (test: string) => run(await build('pages', configuration), [test])
 
   proves('opens one page for processes that come at once, and refuses files that are damaged or unsafe', () =>
-    onCore('files_test'),
+    passes('files'),
   )
   proves('names in a page the processes that have it open, and leaves one alone that another engine claims', () =>
-    onCore('users_test'),
+    passes('users'),
   )
-  proves('repeats no id where pages and files are deleted or replaced, and processes killed', () => onCore('home_test'))
-  proves('makes no id twice where a page is deleted in the very tick in which others make it', () =>
-    onCore('deletion_test'),
-  )
+  proves('repeats no id where pages and files are deleted or replaced, and processes killed', () => passes('home'))
+  proves('makes no id twice where a page is deleted in the very tick in which others make it', () => passes('deletion'))
 
   proves('counts with one word in two copies of the module, also after both were closed', async () => {
-    const objects = await coreObjects(configuration)
-    const first = await build('copies_library', configuration, [...objects, '-shared'])
+    const [core, library, test] = await Promise.all([
+      coreObject(configuration),
+      object('copies_library', configuration, ['test/native/copies_library.cc']),
+      object('copies', configuration, ['test/native/copies_test.cc']),
+    ])
+    const first = await link('copies_library', configuration, [library, core], ['-shared'])
     const second = `${first}-second`
     await copyFile(first, second)
-    const copies = await build('copies_test', configuration, process.platform === 'linux' ? ['-ldl'] : [])
+    const copies = await link('copies', configuration, [test], process.platform === 'linux' ? ['-ldl'] : [])
     for (const part of ['share', 'outlive']) await run(copies, [part, first, second])
   })
 }
 
-/** The limits of the programs that have no end of their own. */
+/** The limits of the tests that have no end of their own. */
 export interface Effort {
   readonly fuzzIterations: number
   readonly threadRounds: number
@@ -76,10 +87,10 @@ export interface Effort {
 /** Random operations and real threads. */
 export function proveStress(configuration: Configuration, proves: Prove, effort: Effort): void {
   proves('agrees with a model of it on random operations', async () =>
-    run(await build('fuzz_test', configuration), ['--iterations', `${effort.fuzzIterations}`]),
+    run(await build('core', configuration), ['fuzz', '--iterations', `${effort.fuzzIterations}`]),
   )
   proves('never makes an id twice in threads whose clocks step back and forth', async () =>
-    run(await build('threads_test', configuration), ['--rounds', `${effort.threadRounds}`]),
+    run(await build('core', configuration), ['threads', '--rounds', `${effort.threadRounds}`]),
   )
 }
 
@@ -93,10 +104,10 @@ export interface Preemptions {
 export function proveModels(configuration: Configuration, proves: Prove, preemptions: Preemptions): void {
   const { interleave, ceiling } = preemptions
   proves(`never makes an id twice in any interleaving with ${interleave} preemptions`, async () =>
-    run(await build('interleave_test', configuration), ['--preemptions', `${interleave}`]),
+    run(await build('models', configuration), ['interleave', '--preemptions', `${interleave}`]),
   )
   proves(`issues no slot again after a crash or a loss of power, with ${ceiling} preemptions`, async () =>
-    run(await build('ceiling_model_test', configuration), ['--preemptions', `${ceiling}`]),
+    run(await build('models', configuration), ['ceiling', '--preemptions', `${ceiling}`]),
   )
 }
 
@@ -104,9 +115,11 @@ export function proveModels(configuration: Configuration, proves: Prove, preempt
  * The program of native/binding without Node, on a Node-API whose calls fail on request of binding_test.cc.
  */
 export function proveBinding(configuration: Configuration, proves: Prove, behaviour: string): void {
-  const sources = ['addon.cc', 'calls.cc', 'elements.cc', 'environment.cc', 'options.cc', 'uuids.cc'].map((file) =>
-    join(native, 'binding', file),
-  )
+  const sources = ['addon.cc', 'calls.cc', 'elements.cc', 'environment.cc', 'options.cc', 'uuids.cc']
+  const files = [
+    ...['test/native/main.cc', 'test/native/binding_test.cc'],
+    ...sources.map((file) => `native/binding/${file}`),
+  ]
   proves(behaviour, async (context) => {
     // The folder of Node, or the folder in npm's options.
     const node = process.env['npm_config_nodedir'] ?? headersOfThisNode()
@@ -116,6 +129,7 @@ export function proveBinding(configuration: Configuration, proves: Prove, behavi
       ...['NAPI_VERSION=8', 'NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS', 'NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS'],
     ]
     const flags = [...headers.flatMap((folder) => ['-isystem', folder]), ...defines.map((define) => `-D${define}`)]
-    await run(await build('binding_test', configuration, [...flags, ...sources, ...(await coreObjects(configuration))]))
+    const objects = [object('binding', configuration, files, flags), coreObject(configuration)]
+    await run(await link('binding', configuration, await Promise.all(objects)), ['binding'])
   })
 }

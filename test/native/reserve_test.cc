@@ -7,6 +7,7 @@
 #include "../../native/core/generator.h"
 #include "check.h"
 #include "setup.h"
+#include "subcommand.h"
 
 namespace graupel {
 namespace {
@@ -300,11 +301,7 @@ void UnusedSlotsAreGivenOnce() {
   CHECK(kReserved == ReserveUnused(state, layout, far + 1, 1, &range));
 }
 
-}  // namespace
-}  // namespace graupel
-
-int main() {
-  using namespace graupel;
+void Reserving(int, char**) {
   LayoutsPlaceTheirParts();
   RunsBeginAtTheClockOrAtTheWord();
   NothingIsIssuedBelowTheFloor();
@@ -316,3 +313,8 @@ int main() {
   FillGoesAcrossTicks();
   UnusedSlotsAreGivenOnce();
 }
+
+const Subcommand kReserving{"reserve", Reserving};
+
+}  // namespace
+}  // namespace graupel

@@ -16,6 +16,7 @@
 #include "check.h"
 #include "random.h"
 #include "setup.h"
+#include "subcommand.h"
 
 namespace graupel {
 namespace {
@@ -166,11 +167,7 @@ size_t Play(const Round& round, uint64_t seed) {
   return slots.size();
 }
 
-}  // namespace
-}  // namespace graupel
-
-int main(int argc, char** argv) {
-  using namespace graupel;
+void Threads(int argc, char** argv) {
   test_seed = Argument(argc, argv, "--seed", std::random_device()());
   const uint64_t rounds = Argument(argc, argv, "--rounds", 400);
   const uint64_t threads = Argument(argc, argv, "--threads", 4);
@@ -186,3 +183,8 @@ int main(int argc, char** argv) {
   }
   std::printf("%zu ids from --seed %" PRIu64 "\n", made, test_seed);
 }
+
+const Subcommand kThreads{"threads", Threads};
+
+}  // namespace
+}  // namespace graupel

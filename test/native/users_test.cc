@@ -17,6 +17,7 @@
 #include "../../native/host/processes.h"
 #include "scratch.h"
 #include "setup.h"
+#include "subcommand.h"
 
 namespace graupel {
 namespace {
@@ -224,11 +225,7 @@ void APageIsMappedOnlyWhileItIsOpen(Scratch& scratch) {
 #endif
 }
 
-}  // namespace
-}  // namespace graupel
-
-int main() {
-  using namespace graupel;
+void AllOfUsers(int, char**) {
   Scratch scratch;
   // Before there are any threads.
   TheEntriesOfTheKilledStay(scratch);
@@ -240,3 +237,8 @@ int main() {
   AProcessRemembersTheWordOfAPageThatItHasClosed(scratch);
   APageIsMappedOnlyWhileItIsOpen(scratch);
 }
+
+const Subcommand kAllOfUsers{"users", AllOfUsers};
+
+}  // namespace
+}  // namespace graupel

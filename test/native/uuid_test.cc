@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "random.h"
+#include "subcommand.h"
 
 namespace graupel {
 namespace {
@@ -83,12 +84,13 @@ void TextsHaveSmallLettersAndHyphens() {
   CHECK(std::string(text, kUuidLength) == "01234567-89ab-cdef-fedc-ba9876543210");
 }
 
+void Uuids(int, char**) {
+  EachBitHasItsPlace();
+  FramesThatCannotBeShiftedAreUnsound();
+  TextsHaveSmallLettersAndHyphens();
+}
+
+const Subcommand kUuids{"uuid", Uuids};
+
 }  // namespace
 }  // namespace graupel
-
-int main() {
-  graupel::EachBitHasItsPlace();
-  graupel::FramesThatCannotBeShiftedAreUnsound();
-  graupel::TextsHaveSmallLettersAndHyphens();
-  return 0;
-}

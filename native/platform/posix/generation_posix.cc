@@ -35,7 +35,7 @@ static_assert(offsetof(VmClock, sequence) == 12);
 static_assert(offsetof(VmClock, flags) == 24);
 static_assert(offsetof(VmClock, generation) == 104);
 
-constexpr uint32_t kMagic = 0x4b4c4356;  // "VCLK"
+constexpr uint32_t kVmClockMagic = 0x4b4c4356;  // "VCLK"
 constexpr uint64_t kHasGeneration = uint64_t{1} << 8;
 
 const void* MapReadOnly(const char* path) {
@@ -55,8 +55,8 @@ const std::atomic<uint64_t>* VmClockWord(const char* path) {
   constexpr int kReads = 1000;
   for (int i = 0; i < kReads; ++i) {
     const uint32_t before = page->sequence.load(std::memory_order_acquire);
-    const bool is_sound =
-        page->magic == kMagic && page->version == 1 && page->size >= sizeof(VmClock);
+    const bool is_sound = page->magic == kVmClockMagic && page->version == 1 &&
+                          page->size >= sizeof(VmClock);
     const bool has_generation =
         (page->flags.load(std::memory_order_acquire) & kHasGeneration) != 0;
     if (before % 2 != 0 || page->sequence.load(std::memory_order_acquire) != before) {

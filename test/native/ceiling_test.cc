@@ -14,6 +14,7 @@
 #include "../../native/core/generator.h"
 #include "../../native/host/durable_ceiling.cc"
 #include "setup.h"
+#include "subcommand.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 // The memory of a process that dies in the middle of a schedule is not freed.
@@ -26,6 +27,7 @@ namespace graupel {
 
 int64_t MonotonicNs() { return 0; }
 
+namespace ceiling_model {
 namespace {
 
 constexpr uint64_t kWindow = 2;
@@ -345,16 +347,23 @@ const Scene kScenes[] = {
      false},
 };
 
-}  // namespace
-}  // namespace graupel
-
-int main(int argc, char** argv) {
-  using namespace graupel;
+void Ceilings(int argc, char** argv) {
   const auto preemptions = static_cast<int>(Argument(argc, argv, "--preemptions", 2));
+  const uint64_t only = Argument(argc, argv, "--scene", 0);
+  uint64_t number = 0;
   for (const Scene& scene : kScenes) {
+    if (++number != only && only != 0) continue;
     const size_t count = Explore(scene, preemptions);
     CHECK(count > 0 && (count > 1 || preemptions == 0), count);
-    std::printf("%6zu schedules: %s\n", count, scene.name);
+    std::printf("%6zu schedules: %2d %s\n", count, static_cast<int>(number),
+                scene.name);
     std::fflush(stdout);
   }
+  CHECK(only <= number && "there is no such scene", only);
 }
+
+const Subcommand kCeilings{"ceiling", Ceilings};
+
+}  // namespace
+}  // namespace ceiling_model
+}  // namespace graupel
