@@ -1,3 +1,4 @@
+import { repetitions } from '../support/short.ts'
 import { proveKills } from './kill-chain.ts'
 
-proveKills(100, 15)
+proveKills(repetitions(100, 8), repetitions(15, 2))

@@ -1,3 +1,4 @@
+import { repetitions } from '../support/short.ts'
 import { proveCuts } from './power-cuts.ts'
 
-proveCuts(60, 20)
+proveCuts(repetitions(60, 5), repetitions(20, 3))

@@ -1,3 +1,8 @@
+import { repetitions } from '../support/short.ts'
 import { proveCrowd } from './crowd.ts'
 
-proveCrowd({ byThreads: 20_000_000, byWorkers: 4_000_000, kills: 60 })
+proveCrowd({
+  byThreads: repetitions(20_000_000, 1_600_000),
+  byWorkers: repetitions(4_000_000, 400_000),
+  kills: repetitions(60, 6),
+})

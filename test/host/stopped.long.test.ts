@@ -1,3 +1,4 @@
+import { repetitions } from '../support/short.ts'
 import { proveStops } from './stops.ts'
 
-proveStops({ stops: 100, longMs: 10_000 })
+proveStops({ stops: repetitions(100, 10), longMs: repetitions(10_000, 2000) })

@@ -116,10 +116,8 @@ export function proveModels(configuration: Configuration, proves: Prove, preempt
  */
 export function proveBinding(configuration: Configuration, proves: Prove, behaviour: string): void {
   const sources = ['addon.cc', 'calls.cc', 'elements.cc', 'environment.cc', 'options.cc', 'uuids.cc']
-  const files = [
-    ...['test/native/main.cc', 'test/native/binding_test.cc'],
-    ...sources.map((file) => `native/binding/${file}`),
-  ]
+  const files = sources.map((file) => `native/binding/${file}`)
+  const tests = ['test/native/main.cc', 'test/native/binding_test.cc']
   proves(behaviour, async (context) => {
     // The folder of Node, or the folder in npm's options.
     const node = process.env['npm_config_nodedir'] ?? headersOfThisNode()
@@ -129,7 +127,11 @@ export function proveBinding(configuration: Configuration, proves: Prove, behavi
       ...['NAPI_VERSION=8', 'NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS', 'NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS'],
     ]
     const flags = [...headers.flatMap((folder) => ['-isystem', folder]), ...defines.map((define) => `-D${define}`)]
-    const objects = [object('binding', configuration, files, flags), coreObject(configuration)]
+    const objects = [
+      object('binding', configuration, files, flags),
+      object('binding_test', configuration, tests, flags),
+      coreObject(configuration),
+    ]
     await run(await link('binding', configuration, await Promise.all(objects)), ['binding'])
   })
 }

@@ -1,8 +1,8 @@
-import type { Mutation } from '../../simulation/load.ts'
+import type { Known } from '../../simulation/noticed.ts'
 import type { Faults, Setting } from './shape.ts'
 
 /** A defect, and the worlds that show it best. */
-export interface Shown extends Mutation, Setting {
+export interface Shown extends Known, Setting {
   /**
    * The rule of docs/leases.md that it removes, in the same way as model/lease.pml does without this rule.
    */
@@ -49,6 +49,7 @@ const lifeAgain = 'return (await this.#calls.incarnation(signal, life.key)) === 
 export const mutations: Shown[] = [
   {
     defect: 'there is no floor',
+    seed: 1,
     file: protocol,
     from: 'const floor = Math.max(',
     to: 'const floor = 0 * Math.max(',
@@ -57,6 +58,7 @@ export const mutations: Shown[] = [
   {
     rule: 'B3',
     defect: "the floor is the store's time, instead of the ceiling that was granted",
+    seed: 6,
     file: protocol,
     from: 'record?.ceiling ?? this.#group.tickAt(proof.nowMs)',
     to: 'this.#group.tickAt(proof.nowMs)',
@@ -64,6 +66,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: "the floor is the local clock's time",
+    seed: 6,
     file: protocol,
     from: 'record?.ceiling ?? this.#group.tickAt(proof.nowMs)',
     to: 'this.#group.tickAt(this.#clock.wallMs())',
@@ -71,6 +74,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'what may have been forgotten does not raise the floor',
+    seed: 7,
     file: protocol,
     from: 'Math.max(granted, this.#group.tickAt(proof.forgottenMs))',
     to: 'granted',
@@ -79,6 +83,7 @@ export const mutations: Shown[] = [
   {
     rule: 'A2',
     defect: 'the ceiling is raised before the acknowledgement',
+    seed: 47,
     file: protocol,
     from: 'this.#write(holding, { ...record, ceiling }, signal)',
     to: 'this.#write(holding, { ...record, ceiling }, signal).catch(() => ({ ...holding, record: { ...record, ceiling } }))',
@@ -86,6 +91,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a node that another has gets a new window',
+    seed: 8,
     file: protocol,
     from: "if (written === undefined) return 'lost'",
     to: 'if (written === undefined) return { ...holding, record: { ...record, ceiling } }',
@@ -94,6 +100,7 @@ export const mutations: Shown[] = [
   {
     rule: 'C6',
     defect: 'a lapsed lease is renewed',
+    seed: 76,
     file: protocol,
     from: 'const endMs = this.#group.timeOf(record.ceiling)\n    const',
     to: 'const endMs = Number.POSITIVE_INFINITY\n    const',
@@ -103,6 +110,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a renewal counts that is told after the old ceiling',
+    seed: 1539,
     file: protocol,
     from: "if ((await this.#storeClock.nowMs(key, signal)) >= endMs) return 'lapsed'",
     to: '',
@@ -113,6 +121,7 @@ export const mutations: Shown[] = [
   {
     rule: 'B2',
     defect: 'a renewal lowers the ceiling',
+    seed: 47,
     file: protocol,
     from: 'Math.max(record.ceiling, this.#group.tickAt(nowMs + this.#rules.windowMs))',
     to: 'this.#group.tickAt(nowMs + this.#rules.windowMs)',
@@ -121,6 +130,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a node is given back below the floor',
+    seed: 464,
     file: protocol,
     from: 'Math.max(record.floor, Math.min(record.ceiling, nextTick))',
     to: 'Math.min(record.ceiling, nextTick)',
@@ -129,6 +139,7 @@ export const mutations: Shown[] = [
   {
     rule: 'C2',
     defect: 'the incarnation is ignored',
+    seed: 5,
     file: serverLife,
     from: 'entry === undefined || seen?.incarnation !== incarnation',
     to: 'entry === undefined || seen === undefined',
@@ -136,6 +147,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'the incarnation is not read again',
+    seed: 7,
     file: serverLife,
     from: lifeAgain,
     to: 'return true',
@@ -144,6 +156,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: "the group's record is not read again",
+    seed: 34,
     file: serverLife,
     from: groupAgain,
     to: '',

@@ -1,8 +1,8 @@
-import type { Mutation } from '../../simulation/load.ts'
+import type { Known } from '../../simulation/noticed.ts'
 import type { Setting } from './shape.ts'
 
 /** A defect, and the worlds that show the defect best. */
-export type Shown = Mutation & Setting
+export type Shown = Known & Setting
 
 const source = 'segments/store-source.ts'
 const prefetcher = 'numbers/prefetcher.ts'
@@ -19,6 +19,7 @@ const oldVersion = 'if (found?.version !== expected) return { landed: false, fou
 export const mutations: Shown[] = [
   {
     defect: 'the incarnation is not read again after the write',
+    seed: 46,
     file: source,
     from: 'written.landed && (await this.#incarnation(key, signal)) === incarnation',
     to: 'written.landed',
@@ -27,6 +28,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'the incarnation is ignored',
+    seed: 42,
     file: source,
     from: 'record !== undefined && record.incarnation !== incarnation',
     to: 'false',
@@ -35,6 +37,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'there is no gap',
+    seed: 14,
     file: source,
     from: '? failoverGap : 0n',
     to: '? 0n * failoverGap : 0n',
@@ -43,6 +46,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'what a process knows of the record is ignored',
+    seed: 3,
     file: source,
     from: 'const hasForgotten = next < this.#known',
     to: 'const hasForgotten = false',
@@ -52,6 +56,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a process knows nothing of the record',
+    seed: 16,
     file: source,
     from: 'this.#known = next',
     to: '',
@@ -60,6 +65,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'the record is one number short',
+    seed: 1,
     file: source,
     from: 'lastOf(segment, range) + 1n',
     to: 'lastOf(segment, range)',
@@ -67,6 +73,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a segment whose write did not land is used',
+    seed: 1,
     file: source,
     from: 'if (written.landed &&',
     to: 'if (',
@@ -74,6 +81,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'the record counts numbers without their stride',
+    seed: 1,
     file: range,
     from: 'return first + BigInt(count - 1) * BigInt(stride)',
     to: 'return first + BigInt(count - 1 + 0 * stride)',
@@ -81,6 +89,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a segment goes on after the largest number',
+    seed: 46,
     file: range,
     from: 'left < BigInt(count) ? Number(left) : count',
     to: 'left < 0n ? Number(left) : count',
@@ -88,6 +97,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a segment is fetched while there is no room',
+    seed: 84,
     file: memory,
     from: 'return segments < 2n || this.#read(segments).to <= this.#load(words.taken)',
     to: 'return segments < 2n || this.#read(segments).to >= 0n',
@@ -95,6 +105,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'several segments are fetched at once',
+    seed: 1,
     file: prefetcher,
     from: 'if (this.#isFetching || this.#stop.signal.aborted',
     to: 'if (this.#stop.signal.aborted',
@@ -102,6 +113,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a segment that did not come is not tried again',
+    seed: 1,
     file: prefetcher,
     from: 'this.#cancelPause = clock.background(again, pauseMs * (0.5 + clock.random() / 2))',
     to: 'void [again, clock]',
@@ -109,6 +121,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'calls that wait are not told',
+    seed: 1,
     file: prefetcher,
     from: 'this.#news.settle(failure)',
     to: '',
@@ -116,6 +129,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'numbers beyond 32 bits go on without their stride',
+    seed: 10,
     file: run,
     from: 'first + BigInt(ready) * BigInt(this.#stride)',
     to: 'first + BigInt(ready)',
@@ -124,6 +138,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'an attempt expects what the one before has found',
+    seed: 1,
     file: calls,
     from: oldVersion,
     to: 'expected = found?.version',
@@ -131,6 +146,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'whatever came after the expected version is taken for our own',
+    seed: 1,
     file: calls,
     from: oldVersion,
     to: 'if (found !== undefined && found.version !== expected) return { landed: true, version: found.version }',
