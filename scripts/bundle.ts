@@ -101,7 +101,8 @@ async function bundle(
           { name: 'shared', minShareCount: 2 },
         ],
       },
-      sourcemap: true,
+      // Hidden: no file names its map. The package has no maps until a repository has their sources.
+      sourcemap: repository === undefined ? 'hidden' : true,
       // With the sources in them, the maps would be half of the package.
       sourcemapExcludeSources: true,
       sourcemapPathTransform: (source, map) => placeOfSource(source, map),

@@ -136,15 +136,34 @@ describeWith(['native'], 'an installed package', () => {
         expect(files.length, files.join(', ')).toBeLessThanOrEqual(most)
       }
     }
+    // The maps of the clone tell which modules are in a file.
     const sources = filesInTarball(tarball)
-      .filter((file) => file.endsWith('.js.map'))
+      .filter((file) => /^package\/dist\/.*\.js$/.test(file))
       .flatMap((file) => {
-        const map = file.replace(/^package\//, '')
-        const { sources } = JSON.parse(readFileSync(join(packageFolder(project), map), 'utf8'))
+        const map = `${file.replace(/^package\//, '')}.map`
+        const { sources } = JSON.parse(readFileSync(join(repository, map), 'utf8'))
         return (sources as string[]).map((source) => posix.join(map, '..', source))
       })
     expect(sources.length).toBeGreaterThan(100)
     expect(new Set(sources).size).toBe(sources.length)
+  })
+
+  test('has a source map only if the map leads to sources that can be reached', () => {
+    const files = filesInTarball(tarball).map((file) => file.replace(/^package\//, ''))
+    const text = (file: string) => readFileSync(join(packageFolder(project), file), 'utf8')
+    const codes = files.filter((file) => /^dist\/.*\.c?js$/.test(file))
+    expect(codes.length).toBeGreaterThan(40)
+    const maps = files.filter((file) => file.endsWith('.map'))
+    const named = codes.filter((file) => /^\/\/# sourceMappingURL=/m.test(text(file))).map((file) => `${file}.map`)
+    expect(named.sort()).toEqual(maps.sort())
+    for (const map of maps) {
+      const { sources, sourcesContent } = JSON.parse(text(map))
+      const isThere = (source: string, i: number) =>
+        typeof sourcesContent?.[i] === 'string' ||
+        source.startsWith('https://') ||
+        files.includes(posix.join(map, '..', source))
+      expect((sources as string[]).filter((source, i) => !isThere(source, i))).toEqual([])
+    }
   })
 
   test('without a binary runs on the TypeScript engine, with one warning', () => {
