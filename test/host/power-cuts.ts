@@ -125,9 +125,18 @@ async function record(purpose: string): Promise<Run> {
     const numbers = new BigUint64Array(Uint8Array.from(readFileSync(join(folder, name))).buffer)
     return { ids: numbers.filter((_, i) => i % 2 === 0), timesNs: numbers.filter((_, i) => i % 2 === 1) }
   })
-  const offsetMs = Date.now() - Number(process.hrtime.bigint()) / 1e6
+  const offsetMs = wallAheadOfMonotonicMs()
   const timeMsOf = (ns: bigint) => Number(ns) / 1e6 + offsetMs
   return { folder, state, page, oldPage, plan, events, logs, random: seededRandom(purpose), timeMsOf }
+}
+
+/** Reads both clocks again if a busy machine has run another program between the readings. */
+function wallAheadOfMonotonicMs(): number {
+  for (;;) {
+    const beforeNs = process.hrtime.bigint()
+    const wallMs = Date.now()
+    if (process.hrtime.bigint() - beforeNs < 1_000_000n) return wallMs - Number(beforeNs) / 1e6
+  }
 }
 
 /** Returns for each cut the first id of a new process, and the highest id that had been issued. */
