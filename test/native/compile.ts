@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 export const here = fileURLToPath(new URL('.', import.meta.url))
 export const native = join(here, '../../native')
 /** The sources that compile without Node, by their paths below `native`. */
-export const coreSources = ['core', 'host', 'platform'].flatMap((room) =>
+const coreSources = ['core', 'host', 'platform'].flatMap((room) =>
   readdirSync(join(native, room), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.cc'))
     .map((file) => join(room, file)),
@@ -18,7 +18,10 @@ export const coreSources = ['core', 'host', 'platform'].flatMap((room) =>
 const compiler = process.env['CXX'] ?? 'c++'
 /** The folder for the products of a test file; `removeFolder` removes it. */
 export const folder = mkdtempSync(join(tmpdir(), 'graupel-native-'))
-/** The time limit of one command. It is only for a command that hangs; a busy machine takes minutes to compile. */
+/**
+ * The time limit of one command. It is only for a command that hangs; a busy machine takes minutes to
+ * compile.
+ */
 const commandTimeout = 1_800_000
 /** The time limit of a test, which may have to wait for the commands of other tests. */
 export const timeout = 2 * commandTimeout

@@ -11,8 +11,8 @@ interface Place {
 }
 
 /**
- * Copies native and test/native. The copy has all defects, and the environment variable GRAUPEL_MUTANT chooses
- * one: the number of a mutation, beginning with 1.
+ * Copies native and test/native. The copy has all defects, and the environment variable GRAUPEL_MUTANT
+ * chooses one: the number of a mutation, beginning with 1.
  */
 export async function copyWithMutants(root: string, mutations: readonly Mutation[]): Promise<Tree> {
   const tests = join(root, 'test/native')
@@ -27,7 +27,7 @@ export async function copyWithMutants(root: string, mutations: readonly Mutation
 }
 
 /** Returns the source of a file with all its defects, each behind a condition. */
-export function withMutants(source: string, file: string, mutations: readonly Mutation[]): string {
+function withMutants(source: string, file: string, mutations: readonly Mutation[]): string {
   let text = ''
   let done = 0
   for (const place of placesOf(source, file, mutations)) {

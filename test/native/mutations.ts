@@ -1,6 +1,6 @@
 /**
- * A defect in a copy of `native/`: a text of a file, and the text that replaces it. Both are an expression, or
- * whole statements that declare nothing for the statements after them, because mutants.ts puts all defects
+ * A defect in a copy of `native/`: a text of a file, and the text that replaces it. Both are an expression,
+ * or whole statements that declare nothing for the statements after them, because mutants.ts puts all defects
  * into one program.
  */
 export interface Mutation {

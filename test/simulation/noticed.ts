@@ -22,8 +22,8 @@ interface Search<O> {
 
 /**
  * Expects a violation in a world with the defect, and none in that world without it. The world in which the
- * defect was found runs first, and then others by their seeds: from GRAUPEL_SEED in the environment, or from a
- * random seed.
+ * defect was found runs first, and then others by their seeds: from GRAUPEL_SEED in the environment, or from
+ * a random seed.
  */
 export async function expectNoticed<O extends { readonly violation?: unknown }>(
   { defect, seed: known = 1 }: Known,
