@@ -29,8 +29,9 @@ export function presentMachine(): number {
  * browsers nothing tells of a copy, and the function returns 0.
  */
 function makeReader(): ReadMachine {
-  const memory = platform.claims && platform.stateMemory()
-  const machine = memory === undefined || 'unreachable' in memory ? undefined : machineIn(memory)
+  if (platform.claims === undefined) return () => 0
+  const memory = platform.stateMemory()
+  const machine = 'unreachable' in memory ? undefined : machineIn(memory)
   const addon = findAddon()
   // The addon is the only one that tells a thread which cannot reach the memory.
   if (addon && (!machine || addon.generationDevice())) return generationReader(addon)

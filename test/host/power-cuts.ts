@@ -141,8 +141,9 @@ function wallAheadOfMonotonicMs(): number {
 
 /** Returns for each cut the first id of a new process, and the highest id that had been issued. */
 async function begin(run: Run, count: number, startSystem: (index: number) => Surroundings) {
-  const { events, random } = run
-  const startNs = events[0]?.atNs ?? 0n
+  const { events, logs, random } = run
+  // On a busy machine, the file is written long before the first id is issued.
+  const startNs = logs.flatMap(({ timesNs }) => timesNs[0] ?? []).reduce((one, other) => (one < other ? one : other))
   const endNs = events.at(-1)?.atNs ?? 0n
   const syncs = events.filter(({ isSync }) => isSync).length
   // With few syncs, the cuts would all be alike.
@@ -168,7 +169,7 @@ function expectNothingAgain(cuts: Awaited<ReturnType<typeof begin>>): void {
   // The first id comes from the file, not from a word that was kept elsewhere, or from the clock.
   const lateMs = cuts.map(({ first, atMs }) => decode(first, layouts.twitter).timestampMs - atMs)
   expect(Math.max(...lateMs)).toBeLessThan(windowMs + 100)
-  expect(cuts.filter(({ highest }) => highest > 0n).length).toBeGreaterThan(cuts.length / 2)
+  expect(cuts.filter(({ highest }) => highest === 0n)).toEqual([])
 }
 
 function highestAt({ logs }: Run, atNs: bigint): bigint {
