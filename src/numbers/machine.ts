@@ -29,7 +29,7 @@ export function presentMachine(): number {
  * browsers nothing tells of a copy, and the function returns 0.
  */
 function makeReader(): ReadMachine {
-  if (platform.claims === undefined) return () => 0
+  if (!platform.claims) return () => 0
   const memory = platform.stateMemory()
   const machine = 'unreachable' in memory ? undefined : machineIn(memory)
   const addon = findAddon()
