@@ -171,9 +171,12 @@ again:
   :: isReleasing = false
   fi;
   d_step {
+    made < STEPS;
+#if DELETIONS > 0
     /* A claim that is deleted while the clock is set back is not made by another process before the holder
      * makes it again. */
-    made < STEPS && (latest != NONE || (holder == p && ceiling != 0) || time == top);
+    latest != NONE || (holder == p && ceiling != 0) || time == top;
+#endif
     tick = next;
     link((isReleasing -> floor : higher(higher(before, next) + WINDOW, (rule(S11) -> ceiling : 0))), isReleasing);
 #if DELETIONS > 0

@@ -165,6 +165,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: "the group's record is read after the incarnation",
+    seed: 979564531,
     file: serverLife,
     from: `${groupAgain}    ${lifeAgain}`,
     to: `    if ((await this.#calls.incarnation(signal, life.key)) !== life.incarnation) return false
@@ -175,6 +176,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a server is believed too early by the skew of the clocks',
+    seed: 200214081,
     file: serverLife,
     from: 'seen.sinceMs + maxForgottenMs + this.#rules.maxClockSkewMs',
     to: 'seen.sinceMs + maxForgottenMs',
@@ -183,6 +185,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a lease is expired too early by the skew of the clocks',
+    seed: 342683696,
     file: nodeSearch,
     from: ': endMs + this.#rules.maxClockSkewMs',
     to: ': endMs',
@@ -192,6 +195,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: "a write of its own that lands late is taken for another's",
+    seed: 981994581,
     file: protocol,
     from: '!this.#unknown.has(found.attempt)',
     to: 'found.attempt !== record.attempt',
@@ -201,6 +205,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a lease never expires',
+    seed: 164742775,
     file: nodeSearch,
     from: 'if (this.freeAtMs(record) >= nowMs) return undefined',
     to: 'if (!record.isReleased || this.freeAtMs(record) >= nowMs) return undefined',
@@ -208,6 +213,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'an old version is taken for a failure',
+    seed: 694814139,
     file: calls,
     from: oldVersion,
     to: 'return { landed: false, found }',
@@ -246,6 +252,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'another server of the cluster answers for the life',
+    seed: 871441498,
     file: calls,
     from: 'this.store.incarnation?.(own, key)',
     to: 'this.store.incarnation?.(own)',
@@ -255,6 +262,7 @@ export const mutations: Shown[] = [
   {
     rule: 'C5',
     defect: 'the life is recorded apart from the leases',
+    seed: 434572298,
     file: 'lease/group.ts',
     from: 'return this.folderOf(shard) + lifeName',
     to: "return 'lives/0'",
@@ -272,6 +280,7 @@ export const mutations: Shown[] = [
   {
     rule: 'C1',
     defect: 'windows are longer than a forgotten ceiling may be',
+    seed: 8023254,
     file: serverLife,
     from: 'maxForgottenMs = 10_000',
     to: 'maxForgottenMs = 0',
@@ -281,6 +290,7 @@ export const mutations: Shown[] = [
   {
     rule: 'C3',
     defect: 'a server that has just started is trusted',
+    seed: 640860210,
     file: serverLife,
     from: 'if (nowMs > forgottenMs) return { nowMs, forgottenMs,',
     to: 'if (nowMs > 0) return { nowMs, forgottenMs: 0,',
@@ -289,6 +299,7 @@ export const mutations: Shown[] = [
   {
     rule: 'C4',
     defect: 'nothing is read again after a node is taken',
+    seed: 555792000,
     file: serverLife,
     from: 'if (life === undefined) return true',
     to: 'if (life === undefined || life.key !== undefined) return true',
