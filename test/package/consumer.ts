@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -83,21 +84,30 @@ export function tool(path: string): string {
   return join(installOnce('test/package/tools', ['--ignore-scripts']), path)
 }
 
-/** Installs the packages of a package-lock.json in this repository once. Returns the folder node_modules. */
+/**
+ * Installs the packages of a package-lock.json in this repository, unless those of the same lock are
+ * installed. Returns the folder node_modules.
+ */
 export function installOnce(place: string, flags: string[] = [], variables: Variables = {}): string {
   const folder = join(repository, place)
   const installed = join(folder, 'node_modules')
-  if (!existsSync(installed)) {
+  const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
+  /** A copy of the lock, in the folder that was installed by it. */
+  const copy = (modules: string) => join(modules, '.installed-lock.json')
+  const isCurrent = () => existsSync(copy(installed)) && readFileSync(copy(installed), 'utf8') === lock
+  if (!isCurrent()) {
     // Installs into another folder and moves it in one step: test files run side by side, and npm begins by
     // removing node_modules.
     const draft = mkdtempSync(join(repository, 'node_modules/.tools-'))
     for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(folder, file), join(draft, file))
     npm(draft, ['ci', ...flags], variables)
+    writeFileSync(copy(join(draft, 'node_modules')), lock)
     try {
+      if (existsSync(installed)) renameSync(installed, join(draft, 'former'))
       renameSync(join(draft, 'node_modules'), installed)
     } catch (error) {
       // Another test file was first.
-      if (!existsSync(installed)) throw error
+      if (!isCurrent()) throw error
     }
     rmSync(draft, { recursive: true, force: true })
   }
