@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { createGenerator, defineLayout, engineInfo, type IdGenerator } from 'graupel'
+import { createGenerator, engineInfo, type IdGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { memoryStore } from 'graupel/stores'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { caught, engines } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 import { until } from '../support/until.js'
-import { leaseWith, recordOf, typesOf } from './leases.js'
+import { leaseWith, recordOf, sixteenNodes, typesOf } from './leases.js'
 
 const { copyMachine, remove } = await vi.hoisted(async () =>
   (await import('../support/vmclock.js')).standInForVmClock(),
@@ -31,17 +31,6 @@ function keptOf(before: BigUint64Array, array: BigUint64Array): bigint[] {
   const all = new Set(array)
   return [...before].filter((id) => all.has(id))
 }
-
-const sixteen = defineLayout({
-  name: 'sixteen',
-  epochMs: Date.UTC(2025, 0, 1),
-  tickMs: 1,
-  fields: [
-    ['timestamp', 41],
-    ['worker', 4],
-    ['sequence', 12],
-  ],
-})
 
 const hasDevice = engineInfo().kind === 'native' && process.platform === 'linux'
 
@@ -136,8 +125,8 @@ describe.skipIf(!hasDevice)('a lease in a copy of the machine', () => {
   })
 
   it('leaves the nodes of the original, also of a second lease, if the first is parked', async () => {
-    const { lease, store, namespace } = await leaseWith({ windowMs: 600, layout: sixteen } as object)
-    const other = await acquireLease({ store, layout: sixteen, namespace, windowMs: 600 })
+    const { lease, store, namespace } = await leaseWith({ windowMs: 600, layout: sixteenNodes } as object)
+    const other = await acquireLease({ store, layout: sixteenNodes, namespace, windowMs: 600 })
     const ids = createGenerator({ lease: other })
     ids.next()
     const original = other.node

@@ -16,6 +16,17 @@ export const layout = defineLayout({
   ],
 })
 
+export const sixteenNodes = defineLayout({
+  name: 'sixteen',
+  epochMs: Date.UTC(2025, 0, 1),
+  tickMs: 1,
+  fields: [
+    ['timestamp', 41],
+    ['worker', 4],
+    ['sequence', 12],
+  ],
+})
+
 const events: LeaseEvent[] = []
 const listen = (event: unknown) => void events.push(event as LeaseEvent)
 subscribe('graupel:lease', listen)

@@ -1,23 +1,11 @@
-import { createGenerator, defineLayout } from 'graupel'
+import { createGenerator } from 'graupel'
 import { acquireLease, type LeaseOptions } from 'graupel/lease'
 import type { Store } from 'graupel/stores'
 import { expect, it } from 'vitest'
 import { freshNamespace } from '../support/engines.js'
 import { duplicatesAmong, isAscending } from '../support/ids.js'
 import { until } from '../support/until.js'
-import { recordOf, steal } from './leases.js'
-
-/** Sixteen nodes. */
-const layout = defineLayout({
-  name: 'sixteen',
-  epochMs: Date.UTC(2025, 0, 1),
-  tickMs: 1,
-  fields: [
-    ['timestamp', 41],
-    ['worker', 4],
-    ['sequence', 12],
-  ],
-})
+import { sixteenNodes as layout, recordOf, steal } from './leases.js'
 
 /**
  * Tests leases on a store. They hold for every store.
