@@ -1,4 +1,4 @@
-/** What a lease does at present. */
+/** The present activity of a lease. */
 export type Phase =
   /** Acquires its first node. */
   | 'acquiring'
@@ -21,7 +21,7 @@ export type Phase =
   /** Is sealed, because no node could be acquired. */
   | 'ended'
 
-/** What happens to a lease: a call of the program, or the outcome of its own work. */
+/** An event of a lease: a call of the program, or the outcome of its own work. */
 export type PhaseEvent =
   | 'park'
   | 'resume'

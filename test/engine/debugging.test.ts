@@ -34,7 +34,7 @@ describe.each(engines)('NODE_DEBUG, %s engine', (engine) => {
       { ...first, tick: String(tick + 1), time: '2026-01-01T00:00:00.001Z', sequence: '0', count: '4096' },
       { ...first, tick: String(tick + 2), time: '2026-01-01T00:00:00.002Z', sequence: '0' },
     ])
-    // Of the lease: before and after it was parked.
+    // The lines of the lease, before and after it was parked.
     expect(of('reservation').slice(3)).toMatchObject([
       { node: '5', engine, sequence: '0', count: '1' },
       { node: '5', engine, sequence: '0', count: '1' },

@@ -71,7 +71,7 @@ describeWith(['redis'], 'a client of Redis', () => {
     const store = redisStore(client)
     const calls = callsOf(store, 500)
     const keys = Array.from({ length: 20 }, (_, i) => `folder/${i}`)
-    // Of different lengths, so that the rest of one answer ends within another.
+    // The values have different lengths, so that the rest of one answer ends within another.
     const valueFor = (key: string) => `${key} `.repeat(Number(key.slice(7)) + 1)
     for (const key of keys) await store.write(key, valueFor(key), undefined)
     const outcomeOf = (key: string) =>

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { redisStore } from '../../src/stores/redis.js'
 import type { Store } from '../../src/stores/store.js'
 
-// What a client may answer to a call that is not the answer to it: the answer to an earlier call, a piece,
-// the pieces of two, or something else. The scripts put the last of their words around each answer.
+// Wrong answers of a client: the answer to an earlier call, a piece of an answer, pieces of two answers, or
+// something else. The scripts put the last of their words around each answer.
 
 const calls: Record<string, (store: Store) => Promise<unknown> | undefined> = {
   read: (store) => store.read('folder/1'),
