@@ -30,8 +30,6 @@ export class Acquisition {
   #token = newToken()
   /** The generation of the machine at which the last attempt has begun. */
   #machine = machineGeneration()
-  /** The monotonic time since when no node is free. */
-  #exhaustedSinceMs: number | undefined
 
   /** @param isAwaited - Whether its timers keep the process alive. */
   constructor(options: ResolvedLeaseOptions, publication: Publication, isAwaited: () => boolean) {
@@ -72,15 +70,17 @@ export class Acquisition {
   }
 
   async #acquire(signal: AbortSignal | undefined): Promise<Holding> {
+    let exhaustedSinceMs: number | undefined
     for (;;) {
       if (!this.isOnSameMachine) this.#token = newToken()
       this.#machine = machineGeneration()
       const got = await this.protocol.acquire(this.#token, signal)
       if ('held' in got) {
-        await this.#waitForNode(got, signal)
+        exhaustedSinceMs ??= platform.monotonicMs()
+        await this.#waitForNode(got, exhaustedSinceMs, signal)
         continue
       }
-      this.#exhaustedSinceMs = undefined
+      exhaustedSinceMs = undefined
       await this.#waitForFloor(got, signal)
       if (this.isOnSameMachine) return got
     }
@@ -103,7 +103,7 @@ export class Acquisition {
 
   /** Gives back the node of an attempt that has failed, if its write has landed. */
   async #abandon(): Promise<void> {
-    if (this.isOnSameMachine) await this.protocol.abandon().catch(() => {})
+    if (this.isOnSameMachine) await this.protocol.abandon(this.#token).catch(() => {})
   }
 
   /** Describes the place of the records, if someone listens; `undefined` if it is not known. */
@@ -134,11 +134,14 @@ export class Acquisition {
       this.#publication.change({ failure: 'server has just started', failureDetail: untilMs })
   }
 
-  async #waitForNode({ held, owners, freeAtMs }: Exhausted, signal: AbortSignal | undefined): Promise<void> {
+  /** @param sinceMs - The monotonic time since when this acquisition finds no free node. */
+  async #waitForNode(
+    { held, owners, freeAtMs }: Exhausted,
+    sinceMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const { acquireTimeoutMs } = this.#options
-    const nowMs = platform.monotonicMs()
-    this.#exhaustedSinceMs ??= nowMs
-    const leftMs = this.#exhaustedSinceMs + acquireTimeoutMs - nowMs
+    const leftMs = sinceMs + acquireTimeoutMs - platform.monotonicMs()
     if (this.#publication.hasNode) this.#publication.change({ failure: 'nodes are held', failureDetail: held })
     if (leftMs > 0) return this.#calls.pause(Math.min(maxPauseMs, 2 * leftMs), signal)
     const free = freeAtMs === undefined ? 'unknown' : showTime(freeAtMs)

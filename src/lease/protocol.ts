@@ -39,7 +39,7 @@ export class LeaseProtocol {
   /** The store's time when it was last read for a ceiling, and the monotonic time before that. */
   #read: { readonly nowMs: number; readonly beforeMs: number } | undefined
   /** The last write that tried to take a node, until the node is taken by this lease or another. */
-  #tried: { readonly node: number; readonly attempt: string } | undefined
+  #tried: { readonly node: number; readonly token: string; readonly attempt: string } | undefined
   #hasTried = false
 
   constructor(calls: StoreCalls, group: Group, rules: LeaseRules, clock: LeaseClock) {
@@ -85,9 +85,14 @@ export class LeaseProtocol {
     return this.#hasTried
   }
 
-  /** Gives back the node of an `acquire` that has failed, if its write has landed. @throws as `renew` */
-  async abandon(signal?: AbortSignal): Promise<void> {
-    if (this.#tried === undefined) return
+  /**
+   * Gives back the node of an `acquire` that has failed, if its write has landed.
+   *
+   * @param token - Of the lease. An attempt by an earlier token may be that of the machine that was copied.
+   * @throws as `renew`
+   */
+  async abandon(token: string, signal?: AbortSignal): Promise<void> {
+    if (this.#tried?.token !== token) return
     const { node, attempt } = this.#tried
     this.#tried = undefined
     const entry = await this.#calls.read(this.#group.keyOf(node), signal)
@@ -202,7 +207,7 @@ export class LeaseProtocol {
     const floor = Math.max(granted, this.#group.tickAt(proof.forgottenMs))
     const ceiling = Math.max(floor, this.#group.tickAt(proof.nowMs + windowMs))
     const next = { owner, token, attempt: this.#clock.newToken(), floor, ceiling, isReleased: false, windowMs }
-    this.#tried = { node, attempt: next.attempt }
+    this.#tried = { node, token, attempt: next.attempt }
     this.#hasTried = true
     const written = await this.#put(this.#group.keyOf(node), writeLease(this.#group, next), entry?.version, signal)
     if (written.landed) return { node, version: written.version, record: next }
