@@ -21,7 +21,7 @@ export class Program {
   lease: Lease | undefined
   /** The program has called `park()`, and not yet `resume()`. */
   isStopped = false
-  /** The records that the lease has written, by the token in each. */
+  /** The records of nodes that the lease has taken and not begun to give back, by the token in each. */
   readonly #written = new Map<string, string>()
   /** Whether the last call of a record was a read, by its key. */
   readonly #isRead = new Map<string, boolean>()
@@ -86,6 +86,7 @@ export class Program {
   async park(): Promise<void> {
     if (this.lease === undefined || this.lease.signal.aborted) return
     const parked = this.lease.park().catch(() => {})
+    this.#written.clear()
     this.isStopped = true
     this.#isParking = true
     this.#parked = parked
@@ -106,7 +107,8 @@ export class Program {
   calls(key: string, record: Written | undefined): void {
     this.#isRead.set(key, record === undefined)
     if (record === undefined) return
-    this.#written.set(record.token, key)
+    if (record.isReleased) this.#written.delete(record.token)
+    else this.#written.set(record.token, key)
     if (record.isReleased && this.#ofOriginal.has(record.token))
       throw new Error(`process ${this.process} gives back ${key}, which belongs to the original`)
   }
@@ -121,6 +123,8 @@ export class Program {
   }
 
   async release(): Promise<void> {
-    await this.lease?.release().catch(() => {})
+    const released = this.lease?.release().catch(() => {})
+    this.#written.clear()
+    await released
   }
 }
