@@ -5,6 +5,7 @@ import { platform } from '#platform'
 import { rangeError, show, typeError } from '../core/errors.js'
 import { checkSignal } from '../core/options.js'
 import type { Clock } from '../core/timing.js'
+import { presentMachine } from '../numbers/machine.js'
 import { StoreCalls } from '../stores/calls.js'
 import { type CounterOptions, checkCounterOptions, type ResolvedOptions } from './options.js'
 import { Pace } from './pace.js'
@@ -28,7 +29,9 @@ export interface CounterStats {
   conflicts: number
   /** Numbers that were counted for calls that failed. The next calls get them. */
   held: number
-  /** Held numbers that are missing, because their period ended before the next call. */
+  /**
+   * Held numbers that are missing, because their period ended before the next call, or the machine was copied.
+   */
   lost: number
   /**
    * How often the store had forgotten writes that it had acknowledged, and this process continued from the
@@ -166,6 +169,7 @@ const ofPlatform: CounterSurroundings = {
   monotonicMs: platform.monotonicMs,
   later: platform.later,
   random: Math.random,
+  machine: presentMachine,
   newToken() {
     // Random and the time, like tokenAt(). Shorter, because a record holds two tokens for each of its
     // writers.

@@ -15,6 +15,8 @@ interface Range {
 export interface CounterTools extends Pick<Clock, 'monotonicMs'> {
   /** Makes a short text that no process ever makes again. */
   newToken(): string
+  /** Reads a number that differs in a copy of the machine, or after a hook. */
+  machine(): number
 }
 
 /** The record as it was read last. */
@@ -35,6 +37,8 @@ export class CounterProtocol {
   readonly #tools: CounterTools
   readonly #writeMs: number
   #writer: string
+  /** The machine that has made the pending writes and has the held counts. */
+  #machine: number
   #known: Known = { version: undefined, writers: [] }
   /**
    * The furthest position of all records, so that this process does not repeat counts after a store has
@@ -61,6 +65,7 @@ export class CounterProtocol {
     this.#tools = tools
     this.#writeMs = writeMs
     this.#writer = tools.newToken()
+    this.#machine = tools.machine()
   }
 
   /** How many counts have landed for callers that got an error. The next callers get them. */
@@ -68,7 +73,7 @@ export class CounterProtocol {
     return countIn(this.#held)
   }
 
-  /** How many held counts were not given before their period ended. */
+  /** How many held counts were not given before their period ended, or the machine was copied. */
   get lost(): number {
     return this.#lost
   }
@@ -98,9 +103,10 @@ export class CounterProtocol {
 
   /**
    * Gives consecutive held counts. Returns the first, or `undefined` if there are not enough. Held counts of
-   * an earlier period are lost.
+   * an earlier period, or from before a copy of the machine, are lost.
    */
   giveHeld(period: string, count: number): number | undefined {
+    this.#leaveCopied()
     const left = this.#held.filter((range) => range.period === period)
     this.#lost += countIn(this.#held) - countIn(left)
     this.#held = left
@@ -122,6 +128,7 @@ export class CounterProtocol {
    * write finds it out; `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`.
    */
   async write(period: string, count: number): Promise<boolean> {
+    this.#leaveCopied()
     const range = { period, first: this.nextOf(period), count }
     const end: Position = { period, count: range.first + count - 1 }
     const attempt = this.#tools.newToken()
@@ -138,6 +145,20 @@ export class CounterProtocol {
     this.#known = { version: written.version, writers }
     this.#latest = end
     return true
+  }
+
+  /**
+   * Gives up what the machine had when it was copied, because each copy would give it: held counts, and writes
+   * whose outcome is not known. A write that is under way lands in the name of the former writer.
+   */
+  #leaveCopied(): void {
+    const machine = this.#tools.machine()
+    if (machine === this.#machine) return
+    this.#machine = machine
+    this.#lost += countIn(this.#held)
+    this.#held = []
+    this.#pending.clear()
+    this.#writer = this.#tools.newToken()
   }
 
   /**

@@ -15,6 +15,8 @@ export class World {
   nowMs = Date.UTC(2026, 10, 22, 12)
   /** The fault of the next writes; `undefined` for none. */
   faults: (Fault | undefined)[] = []
+  /** Rises when the machine is copied. */
+  machine = 0
   /** The requested writes. */
   writes = 0
   #tokens = 0
@@ -38,6 +40,7 @@ export class World {
       later: (callback, ms) => this.time.later(callback, ms),
       random: () => 0.5,
       newToken: () => `t${++this.#tokens}`,
+      machine: () => this.machine,
     })
   }
 

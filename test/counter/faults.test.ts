@@ -45,6 +45,35 @@ describe('a number is neither missing nor given twice', () => {
     expect(counter.stats()).toMatchObject({ issued: 3, writes: 2 })
   })
 
+  it.each<[string, Fault]>([
+    ['the reply of its write is lost', lostAfter],
+    ['its write lands', (apply) => apply()],
+  ])('if the machine is copied and %s: both copies count on, and neither gives the number', async (_, fault) => {
+    const counter = await world.open()
+    const whileWritten: Fault = (apply) => {
+      world.machine++
+      return fault(apply)
+    }
+    world.faults = [whileWritten]
+    expect(await world.until(counter.take(2))).toEqual(['3', '4'])
+    expect(counter.stats()).toMatchObject({ issued: 2, held: 0 })
+  })
+
+  it('if the machine is copied while a number is held', async () => {
+    const counter = await world.open()
+    const leaving = new AbortController()
+    const whileWritten: Fault = async (apply) => {
+      leaving.abort(new Error('left'))
+      return apply()
+    }
+    world.faults = [whileWritten]
+    await Promise.allSettled([world.until(counter.take(2, leaving.signal))])
+    expect(counter.stats()).toMatchObject({ issued: 0, held: 2, lost: 0 })
+    world.machine++
+    expect(await world.until(counter.next())).toBe('3')
+    expect(counter.stats()).toMatchObject({ issued: 1, held: 0, lost: 2 })
+  })
+
   it('if its caller leaves while it is written: the next caller gets it', async () => {
     const counter = await world.open()
     const [leaving, staying] = [new AbortController(), new AbortController()]
