@@ -54,13 +54,12 @@ export function changeClaim<T>(place: string, change: (place: string) => T | und
     }
   } catch (cause) {
     if (cause instanceof GraupelError) throw cause
-    const flag = permissionFor(cause, folderOf(place))
+    const remedy =
+      permissionFor(cause, folderOf(place)) ?? 'set GRAUPEL_STATE_FOLDER to a folder that exists and can be written'
     const { message } = cause as Error
     throw new GraupelError(
       'ERR_STATE_UNAVAILABLE',
-      flag === undefined
-        ? `the claim ${place}, by which this process keeps its node on the js engine, cannot be used: ${message}; set GRAUPEL_STATE_FOLDER to a folder that can be written`
-        : `the claim ${place}, by which this process keeps its node on the js engine, cannot be used: ${message}; start Node with ${flag}`,
+      `the claim ${place}, by which this process keeps its node on the js engine, cannot be used: ${message}; ${remedy}`,
       { cause },
     )
   }

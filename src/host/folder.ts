@@ -21,10 +21,19 @@ const variable = 'GRAUPEL_STATE_FOLDER'
  * @throws RangeError `ERR_OPTION_INVALID` if the variable is not an absolute path; GraupelError
  * `ERR_STATE_UNAVAILABLE` if the system does not name the user's temporary folder.
  */
-export function pagesFolder(uid: number | bigint | undefined = process.geteuid?.()): string {
+export function pagesFolder(uid?: number | bigint): string {
   const chosen = chosenFolder()
-  if (process.platform === 'win32') return `${chosen ?? windowsFolder()}\\graupel`
-  return `${chosen ?? posixFolder()}/graupel-${numberOf(uid)}`
+  try {
+    if (process.platform === 'win32') return `${chosen ?? windowsFolder()}\\graupel`
+    return `${chosen ?? posixFolder()}/graupel-${numberOf(uid ?? process.geteuid?.())}`
+  } catch (cause) {
+    const remedy = permissionFor(cause, '/dev/shm')
+    if (remedy === undefined) throw cause
+    const { message } = cause as Error
+    throw new GraupelError('ERR_STATE_UNAVAILABLE', `the user's folder of nodes is not known: ${message}; ${remedy}`, {
+      cause,
+    })
+  }
 }
 
 /**
@@ -66,17 +75,7 @@ function posixFolder(): string {
   if (process.platform === 'darwin') return darwinFolder()
   if (process.platform !== 'linux') return '/tmp'
   const { statSync } = process.getBuiltinModule('node:fs')
-  try {
-    return statSync('/dev/shm', { throwIfNoEntry: false })?.isDirectory() ? '/dev/shm' : '/tmp'
-  } catch (cause) {
-    const flag = permissionFor(cause, '/dev/shm')
-    if (flag === undefined) throw cause
-    throw new GraupelError(
-      'ERR_STATE_UNAVAILABLE',
-      `the folder /dev/shm cannot be read, because Node's permission model refuses it; start Node with ${flag}`,
-      { cause },
-    )
-  }
+  return statSync('/dev/shm', { throwIfNoEntry: false })?.isDirectory() ? '/dev/shm' : '/tmp'
 }
 
 /**

@@ -83,14 +83,30 @@ const permissionFlags: Readonly<Record<string, string>> = {
 }
 
 /**
- * Names the flag with which Node's permission model (`--permission`) allows a call that it has refused.
+ * Tells how to start the runtime so that it allows a call that it has refused: Node's permission model
+ * (`--permission`), or Deno.
  *
  * @param error - The error of the refused call.
- * @param folder - The folder of all files that the caller is about to use. Without it the flag allows the
+ * @param folder - The folder of all files that the caller is about to use. Without it Node's flag allows the
  * refused path alone, and the next path would need another flag.
- * @returns A flag such as `--allow-fs-write=/dev/shm/graupel-0/*`; `undefined` for every other error.
+ * @returns A remedy such as `start Node with --allow-fs-write=/dev/shm/graupel-0/*`; `undefined` for every
+ * other error.
  */
 export function permissionFor(error: unknown, folder?: string): string | undefined {
+  const flag = nodeFlagFor(error, folder)
+  return flag === undefined ? denoPermissionFor(error) : `start Node with ${flag}`
+}
+
+/** Tells how to start Deno so that it allows a call that it has refused; `undefined` for other errors. */
+export function denoPermissionFor(error: unknown): string | undefined {
+  const [, flag] = String((error as Error).message).match(/run again with the (--allow-\w+) flag/) ?? []
+  if (flag === undefined) return undefined
+  // Deno allows no file below /dev without all permissions.
+  const isAll = flag === '--allow-all'
+  return `start Deno with ${flag}${isAll ? ', or set GRAUPEL_STATE_FOLDER to a folder that is not below /dev' : ''}`
+}
+
+function nodeFlagFor(error: unknown, folder: string | undefined): string | undefined {
   if (!hasCode(error, 'ERR_ACCESS_DENIED')) return undefined
   const { permission = '', resource = '' } = error as { permission?: string; resource?: string }
   const flag = Object.hasOwn(permissionFlags, permission) ? permissionFlags[permission] : undefined

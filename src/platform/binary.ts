@@ -1,5 +1,6 @@
 import { reasonOf } from '../core/errors.js'
 import type { Binding } from '../engine/native/core.js'
+import { denoPermissionFor } from '../host/system.js'
 import type { NativeLoad } from './platform.js'
 
 // Finds the native engine's binary: built in build/Release, or shipped in prebuilds/.
@@ -131,14 +132,11 @@ function missing(folder: string, cause: unknown): Failed {
 }
 
 /** How to start the runtime where its own flags make it refuse the binary. */
-function permissionFor({ code, message }: Error & { code?: string }): string | undefined {
-  if (code === 'ERR_DLOPEN_DISABLED') {
-    // The permission model has the same error. The types of this Node do not know it.
-    const hasModel = (process as { permission?: unknown }).permission !== undefined
-    return hasModel ? 'start Node with --allow-addons, and without --no-addons' : 'start Node without --no-addons'
-  }
-  const [, flag] = message.match(/run again with the (--allow-\w+) flag/) ?? []
-  return flag === undefined ? undefined : `start Deno with ${flag}`
+function permissionFor(error: Error & { code?: string }): string | undefined {
+  if (error.code !== 'ERR_DLOPEN_DISABLED') return denoPermissionFor(error)
+  // The permission model has the same error. The types of this Node do not know it.
+  const hasModel = (process as { permission?: unknown }).permission !== undefined
+  return hasModel ? 'start Node with --allow-addons, and without --no-addons' : 'start Node without --no-addons'
 }
 
 /**

@@ -12,21 +12,33 @@ const denied = (permission: string, resource?: string) =>
     resource,
   })
 
-describe('the flag for a refusal of the permission model', () => {
+const refusedByDeno = (flag: string) => new Error(`Requires sys access to "uid", run again with the ${flag} flag`)
+
+describe('the flag for a refusal of the permission model, or of Deno', () => {
   it.each<[unknown, string | undefined, string | undefined]>([
-    [denied('FileSystemRead', '/dev/shm'), undefined, '--allow-fs-read=/dev/shm'],
-    [denied('FileSystemWrite', '/dev/shm/graupel-0'), undefined, '--allow-fs-write=/dev/shm/graupel-0'],
-    [denied('FileSystemWrite', '/dev/shm/graupel-0/a'), '/dev/shm/graupel-0', '--allow-fs-write=/dev/shm/graupel-0/*'],
-    [denied('FileSystemRead', '\\\\?\\C:\\ids\\a'), undefined, '--allow-fs-read=C:\\ids\\a'],
-    [denied('FileSystemRead', ''), undefined, '--allow-fs-read'],
-    [denied('FileSystemRead'), undefined, '--allow-fs-read'],
-    [denied('ChildProcess', '/usr/bin/getconf'), '/dev/shm', '--allow-child-process'],
+    [denied('FileSystemRead', '/dev/shm'), undefined, 'start Node with --allow-fs-read=/dev/shm'],
+    [denied('FileSystemWrite', '/dev/shm/graupel-0'), undefined, 'start Node with --allow-fs-write=/dev/shm/graupel-0'],
+    [
+      denied('FileSystemWrite', '/dev/shm/graupel-0/a'),
+      '/dev/shm/graupel-0',
+      'start Node with --allow-fs-write=/dev/shm/graupel-0/*',
+    ],
+    [denied('FileSystemRead', '\\\\?\\C:\\ids\\a'), undefined, 'start Node with --allow-fs-read=C:\\ids\\a'],
+    [denied('FileSystemRead', ''), undefined, 'start Node with --allow-fs-read'],
+    [denied('FileSystemRead'), undefined, 'start Node with --allow-fs-read'],
+    [denied('ChildProcess', '/usr/bin/getconf'), '/dev/shm', 'start Node with --allow-child-process'],
     [denied('Inspector'), undefined, undefined],
     [denied('toString'), undefined, undefined],
     [Object.assign(denied('FileSystemRead', '/dev/shm'), { code: 'EACCES' }), undefined, undefined],
     [new Error('another'), '/dev/shm', undefined],
-  ])('of %o is %s %s', (error, folder, flag) => {
-    expect(permissionFor(error, folder)).toBe(flag)
+    [refusedByDeno('--allow-sys'), '/dev/shm', 'start Deno with --allow-sys'],
+    [
+      refusedByDeno('--allow-all'),
+      undefined,
+      'start Deno with --allow-all, or set GRAUPEL_STATE_FOLDER to a folder that is not below /dev',
+    ],
+  ])('of %o in %s: %s', (error, folder, remedy) => {
+    expect(permissionFor(error, folder)).toBe(remedy)
   })
 })
 
@@ -56,8 +68,9 @@ describe('Node with its permission model', () => {
   it('allows a missing folder, and later files in it, by the flag', () => {
     const error = write([])
     expect(error).toMatchObject({ code: 'ERR_ACCESS_DENIED' })
-    expect(permissionFor(error)).toBe(`--allow-fs-write=${folder}`)
-    expect(write([permissionFor(error, folder) as string])).toEqual({})
+    expect(permissionFor(error)).toBe(`start Node with --allow-fs-write=${folder}`)
+    const [, flag] = permissionFor(error, folder)?.match(/^start Node with (\S+)$/) ?? []
+    expect(write([flag as string])).toEqual({})
   })
 
   it('makes ids on the js engine with the flags that the errors name', () => {

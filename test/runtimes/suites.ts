@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { npmBinary, npmNode } from '../../scripts/npm-binary.ts'
 import { ownTarget } from '../../scripts/targets.ts'
 import { repository } from '../support/documents.ts'
-import type { Project } from './project.ts'
+import { type Project, writeProgram } from './project.ts'
 import { type Outcome, run } from './run.ts'
 
 // Runtimes on which the parity suite of this repository runs, with the published binary.
@@ -33,7 +33,33 @@ export async function onDeno(project: Project): Promise<Outcome> {
     '2',
     'deno',
   )
-  return await onProgram(deno, ['run', '--allow-all'], project)
+  const outcome = await onProgram(deno, ['run', '--allow-all'], project)
+  return { ...outcome, proof: `${outcome.proof}; the flags ${await flagsByErrors(deno, project)} by the errors` }
+}
+
+/**
+ * Starts the js engine on Deno with few permissions, and adds what each error names until ids are made.
+ * @returns what was added
+ */
+async function flagsByErrors(deno: string, { folder }: Project): Promise<string> {
+  const text = `import { createGenerator } from 'graupel'
+    try {
+      console.log(createGenerator({ node: 8, engine: 'js' }).next() > 0n)
+    } catch ({ code, message }) {
+      console.log(code, message)
+    }`
+  const program = writeProgram(folder, 'few-permissions.mjs', text)
+  const env: NodeJS.ProcessEnv = {}
+  const flags = ['--allow-env']
+  for (let attempts = 0; attempts < 8; attempts++) {
+    const said = await run(deno, ['run', '--no-prompt', ...flags, program], { cwd: folder, env })
+    if (said === 'true\n') return [...flags.slice(1), ...Object.keys(env)].join(' ')
+    const [, flag] = said.match(/^ERR_STATE_UNAVAILABLE .*; start Deno with (--allow-\w+)/) ?? []
+    if (flag === undefined) throw new Error(`an error without a code or a flag: ${said}`)
+    if (flag === '--allow-all') env['GRAUPEL_STATE_FOLDER'] = mkdtempSync(join(folder, 'state-'))
+    else flags.push(flag)
+  }
+  throw new Error(`no ids with ${flags.join(' ')}`)
 }
 
 /** Runs the tests by Bun's own runner, which accepts vitest's tests. */
