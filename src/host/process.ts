@@ -56,13 +56,20 @@ export function bootId(): string {
 }
 
 function pidNamespace(): number {
-  const { readlinkSync } = process.getBuiltinModule('node:fs')
-  return Number(attempt(() => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]) ?? 0)
+  return Number(namespaceOf('self', 'pid')?.match(/\d+/)?.[0] ?? 0)
 }
 
-/** Field 22 of `/proc/PID/stat` (proc(5)): clock ticks since the system started. */
+function namespaceOf(pid: number | 'self', kind: 'pid' | 'time'): string | undefined {
+  return attempt(() => process.getBuiltinModule('node:fs').readlinkSync(`/proc/${pid}/ns/${kind}`))
+}
+
+/**
+ * Field 22 of `/proc/PID/stat` (proc(5)): clock ticks since the system started. A process in another time
+ * namespace has noted another number, so the field is not read then.
+ */
 function startTimeOf(pid: number): number | undefined {
   if (process.platform !== 'linux') return undefined
+  if (pid !== process.pid && namespaceOf(pid, 'time') !== namespaceOf('self', 'time')) return undefined
   return attempt(() => {
     const stat = readText(`/proc/${pid}/stat`)
     // The second field is the program's name in brackets, which may hold spaces and brackets.

@@ -63,12 +63,10 @@ const places: readonly Place[] = [
     refused: otherProcess,
   },
   {
-    // Start times differ in a time namespace, so the js engine considers a running process ended, and
-    // continues at its ceiling.
     name: 'another time namespace',
     needs: ['mounts', 'root'],
     start: unshared('--time', '--boottime', '100000', '--monotonic', '100000'),
-    refused: ['native js'],
+    refused: otherProcess,
   },
   {
     name: 'another user namespace',
