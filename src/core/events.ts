@@ -76,8 +76,8 @@ export interface LeaseEvent {
   /** Ids stay before this time; milliseconds since 1970. Not with `waiting` before the first node. */
   ceilingMs?: number
   /**
-   * The place of the records: server, database, schema, table or prefix. Only with `acquired`, if the store
-   * can tell it.
+   * The place of the records: server, database, schema, table or prefix. Only with `acquired` and `moved`, if
+   * the store can tell it.
    */
   place?: string
   /** The end of the wait, in milliseconds since 1970; only with `waiting`. */

@@ -211,7 +211,7 @@ export class Renewal implements HookedLease {
   async #move(signal: AbortSignal | undefined): Promise<void> {
     const isFirst = !this.#publication.hasNode
     const holding = await this.#acquisition.acquire(signal)
-    const place = isFirst ? await this.#acquisition.place(signal) : undefined
+    const place = await this.#acquisition.place(signal)
     if (signal?.aborted) {
       await this.#acquisition.giveBack(holding)
       throw signal.reason

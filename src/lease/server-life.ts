@@ -55,6 +55,9 @@ export class StoreClock {
   }
 }
 
+/** How often the server may change while its life is proven. More is no failover, but an address of several. */
+const maxChanges = 8
+
 /**
  * The longest window on a store that may forget. A ceiling that the store has forgotten is at most this far
  * ahead of its clock, so after this time in one life of the server, no forgotten lease still holds.
@@ -111,13 +114,13 @@ export class ServerLife {
    * If the store may forget, waits until the present life of the server that has a shard has lasted for long
    * enough. Writes the record of this life if it is missing or has another life.
    *
-   * @throws GraupelError `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`,
+   * @throws GraupelError `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`,
    * `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; the reason of the signal.
    */
   async prove(shard: number, signal: AbortSignal | undefined): Promise<Proof> {
     const key = this.#group.lifeKeyOf(shard)
     if (this.#rules.durable) return { nowMs: await this.#storeClock.checkedMs(key, signal), forgottenMs: 0 }
-    for (;;) {
+    for (let changes = 0; ; ) {
       const entry = await this.#calls.read(key, signal)
       const seen = entry && readGroup(entry, this.#group.ids)
       // Read before the time. Otherwise the time could be that of an earlier server, from before the present
@@ -125,6 +128,8 @@ export class ServerLife {
       const incarnation = await this.#calls.incarnation(signal, key)
       const nowMs = await this.#storeClock.checkedMs(key, signal)
       if (entry === undefined || seen?.incarnation !== incarnation) {
+        changes++
+        if (changes > maxChanges) throw this.#changesAgain(key)
         await this.#write(key, incarnation, notSaid, entry?.version, signal)
         continue
       }
@@ -150,6 +155,13 @@ export class ServerLife {
     return new GraupelError(
       'ERR_CLOCK_SKEW',
       `the clock of the store '${this.#calls.store.name}' shows ${showTime(nowMs)}, and was ahead of that when the server was first seen; leases that it may have forgotten hold until ${showTime(forgottenMs)}: set the clock if it is wrong, or wait until then; if the server has forgotten no lease since its clock went ahead, remove the record ${key}`,
+    )
+  }
+
+  #changesAgain(key: string): GraupelError {
+    return new GraupelError(
+      'ERR_STORE_UNSAFE',
+      `the server of the store '${this.#calls.store.name}' was another one at each of ${maxChanges + 1} looks, so nothing is known of what it has forgotten (record ${key}); give an address that leads to one server, or to the primary`,
     )
   }
 

@@ -11,14 +11,19 @@ const group = new Group('one', 'ids', layout, { count: 1, at: () => 0, has: () =
 const rules = { windowMs: 6000, maxClockSkewMs: 1000, durable: false, owner: 'a', writeMs: 60_000 }
 
 /** A server that may forget; `beforeWrite` is called before each write is done. */
-function lifeOn(time: VirtualTime, beforeWrite: () => Promise<void>, aheadMs = () => 0) {
+function lifeOn(
+  time: VirtualTime,
+  beforeWrite: () => Promise<void>,
+  aheadMs = () => 0,
+  incarnation = () => 'the only life',
+) {
   const nowMs = () => 1_000_000 + aheadMs() + time.monotonicMs()
   let memory = memoryStore()
   const store: Store = {
     ...memory,
     read: async (key) => memory.read(key),
     durable: false,
-    incarnation: async () => 'the only life',
+    incarnation: async () => incarnation(),
     nowMs: async () => nowMs(),
     async write(key, value, expected) {
       await beforeWrite()
@@ -58,6 +63,25 @@ it('a server that was emptied while the first write was under way is believed fr
   const proof = await time.until(life.prove(0, undefined))
   expect(proof.forgottenMs).toBe(1_036_000)
   expect(nowMs()).toBe(1_036_001)
+})
+
+it('a server that is another one at each look is refused after some writes', async () => {
+  const time = new VirtualTime()
+  let [writes, looks] = [0, 0]
+  const count = async () => {
+    writes++
+  }
+  const { life } = lifeOn(
+    time,
+    count,
+    () => 0,
+    () => `life ${++looks % 2}`,
+  )
+  await expect(time.until(life.prove(0, undefined))).rejects.toMatchObject({
+    code: 'ERR_STORE_UNSAFE',
+    message: expect.stringMatching(/another one at each of 9 looks.*give an address that leads to one server/),
+  })
+  expect(writes).toBe(8)
 })
 
 describe('a server whose clock was an hour ahead when it was first seen', () => {
