@@ -56,7 +56,7 @@ it('a wait for a server that has started is warned of once, with its reason and 
   expect(warnings).toHaveLength(1)
 })
 
-it('the event of an acquisition has the place of the records, even if only some stores can tell it', async () => {
+it('the event of each acquisition has the place of the records, even if only some stores can tell it', async () => {
   const events: LeaseEvent[] = []
   const hear = (event: unknown) => void events.push(event as LeaseEvent)
   subscribe('graupel:lease', hear)
@@ -64,9 +64,12 @@ it('the event of an acquisition has the place of the records, even if only some 
   const broken = async () => Promise.reject(new Error('no right to ask'))
   for (const more of [{ place }, { place: broken }, {}]) {
     const lease = await acquireLease({ store: { ...memoryStore(), ...more }, namespace: freshNamespace() })
+    await lease.resume()
     await lease.release()
   }
   unsubscribe('graupel:lease', hear)
-  const places = events.filter(({ type }) => type === 'acquired').map((event) => event.place)
-  expect(places).toEqual(['server a:1, database orders', undefined, undefined])
+  for (const kind of ['acquired', 'moved']) {
+    const places = events.filter(({ type }) => type === kind).map((event) => event.place)
+    expect(places).toEqual(['server a:1, database orders', undefined, undefined])
+  }
 })
