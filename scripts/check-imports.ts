@@ -45,7 +45,7 @@ const mayImport: Record<string, string[]> = {
   testing: ['core', 'engine', 'engine/source', 'generator', 'layout', 'platform'],
   stores: ['core', 'platform'],
   lease: ['core', 'core/events', 'engine/choose', 'engine/open', 'engine/source', 'layout', 'platform', 'stores'],
-  counter: ['core', 'pattern', 'platform', 'stores'],
+  counter: ['core', 'numbers', 'pattern', 'platform', 'stores'],
   segments: ['core', 'core/events', 'counter', 'engine', 'numbers', 'platform', 'stores'],
   // Stores by their URLs, with the clients that are installed.
   'stores/url': ['core', 'lease', 'platform', 'stores'],

@@ -30,7 +30,8 @@ export interface CounterStats {
   /** Numbers that were counted for calls that failed. The next calls get them. */
   held: number
   /**
-   * Held numbers that are missing, because their period ended before the next call, or the machine was copied.
+   * Held numbers that are missing, because their period ended before the next call, or the machine was
+   * copied.
    */
   lost: number
   /**

@@ -148,8 +148,8 @@ export class CounterProtocol {
   }
 
   /**
-   * Gives up what the machine had when it was copied, because each copy would give it: held counts, and writes
-   * whose outcome is not known. A write that is under way lands in the name of the former writer.
+   * Gives up what the machine had when it was copied, because each copy would give it: held counts, and
+   * writes whose outcome is not known. A write that is under way lands in the name of the former writer.
    */
   #leaveCopied(): void {
     const machine = this.#tools.machine()

@@ -55,7 +55,9 @@ export class StoreClock {
   }
 }
 
-/** How often the server may change while its life is proven. More is no failover, but an address of several. */
+/**
+ * How often the server may change while its life is proven. More is no failover, but an address of several.
+ */
 const maxChanges = 8
 
 /**

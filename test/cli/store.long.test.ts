@@ -143,10 +143,8 @@ describe.each(stores)('$name', { concurrent: true }, ({ start, clients, url, wro
     it.skipIf(isDurable)('is ended by Ctrl-C while it waits, and holds no node afterwards', async () => {
       const other = `${namespace}, interrupted`
       const { child, ended } = launch(folder, ['next', '--namespace', other, ...words()])
-      for (let found = false; !found; ) {
-        const { stdout } = await graupelIn(folder, ['lease', 'list', '--json', ...words()])
-        found = stdout.includes(other)
-      }
+      // The warning says that it waits, for eleven seconds.
+      await once(child.stderr, 'data')
       child.kill('SIGINT')
       const { signal, stdout, stderr } = await ended
       expect({ signal, stdout, rest: stderr.replace(waitWarning, '') }).toEqual({
