@@ -6,7 +6,8 @@ import { until } from '../support/until.ts'
 import { ask } from './support/clients.ts'
 import { serve } from './support/process.ts'
 
-// Measures recovery times that docs/service-operations.md has.
+// Measures recovery times that docs/service-operations.md has. They are printed; only those that keep ids
+// distinct have a bound, because the others depend on the load of the machine.
 
 /** Resolves to the seconds after which a path has another status than before. */
 async function secondsUntil(url: string, path: string, status: number, startMs: number): Promise<number> {
@@ -33,8 +34,8 @@ describeWith(['redis'], 'after a restart of Redis within a moment', () => {
       isOver = true
       await watch
       expect([...statuses]).toEqual([200])
+      console.info('seconds until a process that starts is ready', ready)
       expect(ready).toBeGreaterThan(10)
-      expect(ready).toBeLessThan(13)
     } finally {
       await redis.stop()
     }
@@ -54,9 +55,7 @@ describeWith(['redis'], 'after a restart of Redis within a moment', () => {
       }
       console.info('seconds after the restart', times)
       expect(times.unready).toBeGreaterThan(1.5)
-      expect(times.refused).toBeLessThan(7.5)
       expect(times.served).toBeGreaterThan(10)
-      expect(times.ready).toBeLessThan(13)
     } finally {
       await redis.stop()
     }
