@@ -222,7 +222,7 @@ describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
     const process = inMemory('mount -o remount,ro /dev/shm')
     const error = await failure(process.open(plan()))
     expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'EROFS' })
-    expect(error.message).toContain('set GRAUPEL_STATE_FOLDER to a folder that can be written')
+    expect(error.message).toContain('set GRAUPEL_STATE_FOLDER to a folder that exists and can be written')
     await process.open({ ...plan(), state: 'process' })
     expect(await process.take(3)).toHaveLength(3)
   })
