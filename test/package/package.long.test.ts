@@ -65,7 +65,7 @@ describe('the types', () => {
       same(),
       mysqlStore({ getConnection: async () => ({ query: async () => [], release() {}, destroy() {} }), execute() {} }, { table: 'mine' }),
       kubernetesStore({ url: 'http://127.0.0.1:8001', namespace: 'default', headers: async () => ({}) }),
-      postgresStore({ query: async (text: string, values: string[]) => ({ rows: [text, values] }) }, { ...options, table: 'mine' }),
+      postgresStore({ query: async (text: string) => ({ rows: [text] }) }, { ...options, table: 'mine' }),
       redisStore({ call: async (command: string, ...words: string[]) => [command, words] }, { prefix: 'mine' }),
       sqliteStore({ exec() {}, prepare: () => ({ all: () => [] }) }),
       zookeeperStore(() => ({ connect() {}, close() {}, getSessionTimeout: () => 1, transaction: () => ({}) }), { prefix: 'mine' }),
