@@ -19,13 +19,20 @@ afterEach(cleanUp)
 
 const plan = (): Plan => ({ node: 7, namespace: freshNamespace(), onRollback: 'wait', maxWaitMs: 2000 })
 
+/** Removes a folder at once: a chain of which the latest step alone is missing says less than no chain. */
+function isRemoved(path: string): boolean {
+  const isDone = attempt(() => {
+    removeChain(path)
+    return true
+  })
+  return isDone === true
+}
+
+/** Each function returns whether there was anything to delete. */
 const deletions = {
-  'the claim': ({ namespace = '' }: Plan) => {
-    // At once: a chain of which the latest step alone is missing says less than no chain.
-    for (const claim of claimsOf(namespace)) attempt(() => removeChain(claim))
-  },
-  'the folder of all claims': () => attempt(() => removeChain(pagesFolder())),
-} satisfies Record<string, (own: Plan) => void>
+  'the claim': ({ namespace = '' }: Plan) => claimsOf(namespace).filter(isRemoved).length > 0,
+  'the folder of all claims': () => isRemoved(pagesFolder()),
+} satisfies Record<string, (own: Plan) => boolean>
 
 describe.each(Object.entries(deletions))('while %s is deleted again and again', (what, deleteNow) => {
   it.each([
@@ -41,12 +48,18 @@ describe.each(Object.entries(deletions))('while %s is deleted again and again', 
       const startOne = () => start('contend.js', { plan: own, file, threads: 3, terminateMs }, js)
       const alive = [startOne(), startOne()]
       await Promise.any(alive.map((one) => said(one, 'i')))
-      // On a busy machine it takes longer until several threads have made ids.
-      const hasIds = () => recordsOf(file).filter(({ length }) => length > 0).length > 1
-      for (let i = 0; i < repetitions(150, 60) || !hasIds(); i++) {
+      // On a busy machine it takes longer until claims were deleted, several threads have made ids, and other
+      // threads have replaced some.
+      const threads = 2 * 3 + (kills || terminateMs !== undefined ? 1 : 0)
+      let deleted = 0
+      const isDone = () => {
+        const records = recordsOf(file)
+        return deleted > 10 && records.length >= threads && records.filter(({ length }) => length > 0).length > 1
+      }
+      for (let i = 0; i < repetitions(150, 60) || !isDone(); i++) {
         await sleep(20 * random())
-        if (random() < 0.7) deleteNow(own)
-        if (kills && random() < 0.03) {
+        if (random() < 0.7 && deleteNow(own)) deleted++
+        if (kills && (i === 30 || random() < 0.03)) {
           await alive.shift()?.kill()
           alive.push(startOne())
         }
@@ -55,7 +68,7 @@ describe.each(Object.entries(deletions))('while %s is deleted again and again', 
       await Promise.all(alive.map(({ kill }) => kill()))
       const records = recordsOf(file)
       const equal = duplicatesAmong(records)
-      console.info(`${total(records)} ids of ${records.length} threads, ${equal} of them equal`)
+      console.info(`${deleted} deletions, ${total(records)} ids of ${records.length} threads, ${equal} of them equal`)
       expect(equal).toBe(0)
     }
   })
@@ -67,11 +80,11 @@ describeWith(['linux', 'faketime'], 'a claim that is deleted after the clock was
     const layout = 'sonyflake'
     for (let round = 0; round < repetitions(8, 2); round++) {
       const own: Plan = { node: 7, namespace: freshNamespace(), layout }
-      const { env, set } = testClock()
+      const { env, setBack } = testClock()
       const first = await opened(own, { env: { ...js.env, ...env } })
       const before = await first.issue({ count: 20_000, pauseMs: 0 })
-      set('-0.9')
-      deletions['the claim'](own)
+      await setBack(0.9, first)
+      expect(deletions['the claim'](own)).toBe(true)
       const after = await first.issue({ count: 2_000, pauseMs: 0 })
       await first.kill()
       const second = await opened({ ...own, maxAheadMs: 5000 }, { env: { ...js.env, ...env } })

@@ -1,10 +1,9 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { freshNamespace } from '../support/engines.ts'
 import { duplicatesAmong, expectAscending, total } from '../support/ids.ts'
 import { describeWith } from '../support/needs.ts'
-import { claimsOf } from '../support/pages.ts'
+import { deletePages } from '../support/pages.ts'
 import {
   cleanUp,
   js,
@@ -33,7 +32,7 @@ export function proveClaims(rounds: number): void {
         const first = await opened(own, js)
         const second = new Obedient(js)
         const before = await first.take(100)
-        for (const claim of claimsOf(own.namespace ?? '')) rmSync(claim, { recursive: true })
+        deletePages(own.namespace ?? '')
         const attempts = await Promise.allSettled([first.take(100), second.open(own).then(() => second.take(100))])
         const after = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []))
         expect(after.length).toBeGreaterThan(0)

@@ -179,6 +179,7 @@ describeWith(['linux', 'faketime'], 'a node of the js engine whose process was k
     const before = await first.take(10_000)
     await first.kill()
     const second = await opened({ ...own, maxAheadMs: 10_000 }, clock('-5'))
+    expect(await second.nowMs()).toBeLessThan(Date.now() - 4000)
     const after = await second.take(10_000)
     expectAscending(before, after)
     await second.kill()

@@ -84,7 +84,7 @@ for (const { name, needs, start, within, isKilled, refused } of places) {
     const cases = engines.flatMap((one) => engines.flatMap((two) => clocks.map((clock) => [one, two, clock] as const)))
 
     it.each(cases)('%s, then %s, while the clock %s', async (one, two, clock) => {
-      const { env, set } = testClock()
+      const { env, setBack } = testClock()
       const own: Plan = { node: 1, namespace: freshNamespace(), maxAheadMs: 10_000 }
       const first = new Obedient({ env })
       const second = within === undefined ? new Obedient({ env, ...start }) : first.second(within)
@@ -93,7 +93,7 @@ for (const { name, needs, start, within, isKilled, refused } of places) {
       await first.open({ ...own, engine: one })
       const made = [await first.take(3000)]
       if (isKilled) await first.kill()
-      if (clock === 'goes back') set('-2')
+      if (clock === 'goes back') await setBack(2, second instanceof Obedient ? second : first)
       let error: Failure | undefined
       try {
         await second.open({ ...own, engine: two })

@@ -84,7 +84,7 @@ describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its proce
     const before = await worker.take(3000)
     await process.endThread()
     await process.actAs(stranger)
-    clock.set('-1')
+    await clock.setBack(1, process)
     await process.open(own)
     expect((await process.stats()).state).toBe('host')
     // The next id is above all earlier ids, at a time that the clock does not show.

@@ -22,11 +22,15 @@ export function claimsOf(namespace: string): string[] {
   )
 }
 
-/** Deletes the pages and claims of a namespace; returns how many pages there were. */
-export function deletePages(namespace: string): number {
-  const paths = pagesOf(namespace)
-  for (const path of paths) rmSync(path, { force: true })
-  for (const path of claimsOf(namespace)) rmSync(path, { recursive: true, force: true })
+/** Deletes the pages and claims of a namespace. A test relies on it, so it throws if there is none. */
+export function deletePages(namespace: string): void {
+  if (removeRemains(namespace) === 0) throw new Error(`'${namespace}' has no page and no claim that could be deleted`)
+}
+
+/** Deletes the pages and claims whose namespace begins with a text. Returns their number. */
+export function removeRemains(namespace: string): number {
+  const paths = [...pagesOf(namespace), ...claimsOf(namespace)]
+  for (const path of paths) rmSync(path, { recursive: true, force: true })
   return paths.length
 }
 

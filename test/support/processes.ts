@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Stats } from 'graupel'
 import { afterAll } from 'vitest'
 import { folder, inMountsOf, libfaketime, shim, withMounts } from './needs.ts'
-import { deletePages } from './pages.ts'
+import { removeRemains } from './pages.ts'
 
 /** The options that programs/order.js makes a generator of. */
 export interface Plan {
@@ -83,7 +83,7 @@ afterAll(cleanUp)
 /** After tests: ends the processes that they have started, and deletes their pages. */
 export async function cleanUp(): Promise<void> {
   await Promise.all([...living].map(([child, ended]) => endNow(child, ended)))
-  deletePages(`test ${process.pid} `)
+  removeRemains(`test ${process.pid} `)
 }
 
 /** Starts one of the programs. */
@@ -176,6 +176,8 @@ export class Obedient {
   issueUntilRefused = () => this.#tell<Issued>('issue', {})
   take = (count: number) => this.#tell<bigint[]>('take', count)
   stats = () => this.#tell<Stats>('stats')
+  /** The time by the clock of the process. */
+  nowMs = () => this.#tell<number>('nowMs')
   becomeUser = (user: number) => this.#tell<void>('becomeUser', user)
   actAs = (user: number) => this.#tell<void>('actAs', user)
   close = () => this.#tell<void>('close')
@@ -255,7 +257,12 @@ export function testClock() {
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
     TZ: 'UTC',
   }
-  return { env, set }
+  /** Sets the clock back. Throws if the process does not read the earlier time. */
+  const setBack = async (seconds: number, process: Obedient) => {
+    set(`-${seconds}`)
+    if ((await process.nowMs()) > Date.now() - seconds * 500) throw new Error('the process has another clock')
+  }
+  return { env, set, setBack }
 }
 
 export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

@@ -48,6 +48,7 @@ const orders = {
   /** @param {number} count */
   take: (count) => generator().take(count),
   stats: () => generator().stats(),
+  nowMs: () => Date.now(),
   /** @param {number} user - The new user, permanently. */
   becomeUser: (user) => process.setuid?.(user),
   /** @param {number} user - The new user until the next call. */
