@@ -26,8 +26,13 @@ afterAll(() => {
   vi.unstubAllEnvs()
   rmSync(root, { recursive: true, force: true })
 })
+/** The actions of {@link inFrontOf} that no call has run yet. */
+const waiting = new Set<() => void>()
 afterEach(() => {
   vi.restoreAllMocks()
+  const left = [...waiting].map(String)
+  waiting.clear()
+  if (left.length > 0) throw new Error(`the other process has not acted, because no such call came: ${left}`)
 })
 
 export const clock = {
@@ -98,7 +103,9 @@ export const isThere = ({ place }: Own) => existsSync(place)
  */
 export function inFrontOf(call: 'linkSync' | 'renameSync' | 'openSync', act: () => void): void {
   const real = fs[call] as (...words: unknown[]) => never
+  waiting.add(act)
   vi.spyOn(fs, call).mockImplementationOnce((...words: unknown[]) => {
+    waiting.delete(act)
     act()
     return real(...words)
   })

@@ -167,6 +167,7 @@ describeWith(['native', 'linux', 'setpriv'], 'a generator whose folder', () => {
     const { folder, state } = stateFolder()
     const process = await opened(plan(state), { within: withoutRootsRights })
     await process.shell(`chmod 0 ${folder}`)
+    expect((await failure(process.shell(`ls ${folder}`))).message).toContain('Permission denied')
     const { ids, error } = await process.issue({ rises: 3 })
     expect(error).toBeUndefined()
     expect(descentsIn(ids)).toBe(0)
@@ -202,7 +203,7 @@ describeWith(['native', 'linux', 'mounts'], 'a state file on a file system', () 
     await process.shell(`rm ${folder}/filler`)
     await process.open(own)
     // An existing state file needs no more room.
-    await process.shell(`head -c 65536 /dev/zero > ${folder}/filler || true`)
+    await process.shell(`! head -c 65536 /dev/zero > ${folder}/filler`)
     expect((await process.issue({ rises: 2 })).error).toBeUndefined()
   })
 
