@@ -38,12 +38,15 @@ export function proveTerminations(count: number): void {
     it('leave no state behind if the main thread imports the package after their start', async () => {
       const outcome = await run({ rounds: rounds(Math.ceil(count / 5), 3), isFirst: false })
       expect(outcome).toEqual({ ids: expect.any(Number), isAfter: true, duplicates: 0 })
+      expect(outcome.ids).toBeGreaterThan(count * 3)
     })
 
     it('process.exit() ends the process while its workers make ids, and the next process goes on after their ids', async () => {
       for (let i = 0; i < count / 5; i++) {
         const namespace = freshNamespace()
-        const { last } = await run({ namespace, rounds: rounds(1, 3), isFirst: i % 2 === 0, exits: true })
+        // The process exits when the first worker ends, which has made ids before.
+        const { last = '0' } = await run({ namespace, rounds: rounds(1, 3, 0), isFirst: i % 2 === 0, exits: true })
+        expect(BigInt(last)).toBeGreaterThan(0n)
         const ids = createGenerator({
           node: 1,
           namespace,
@@ -51,7 +54,7 @@ export function proveTerminations(count: number): void {
           onOverflow: 'advance',
           maxAheadMs: 600_000,
         })
-        expect(ids.next()).toBeGreaterThan(BigInt(last ?? 'none'))
+        expect(ids.next()).toBeGreaterThan(BigInt(last))
         ids.close()
       }
     })
@@ -65,11 +68,11 @@ interface Outcome {
   last?: string
 }
 
-/** A third of the workers end while they load. */
-function rounds(count: number, workers: number) {
-  return Array.from({ length: count }, () =>
-    Array.from({ length: workers }, () => {
-      const isLoading = random() < 1 / 3
+/** @param loading - The share of workers that end while they load. */
+function rounds(count: number, workers: number, loading = 1 / 3) {
+  return Array.from({ length: count }, (_, round) =>
+    Array.from({ length: workers }, (_, index) => {
+      const isLoading = (round * workers + index) % 3 < loading * 3
       return { isLoading, afterMs: Math.floor(random() * (isLoading ? loadingMs : workingMs)) }
     }),
   )

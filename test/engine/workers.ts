@@ -58,6 +58,7 @@ export function proveThreads({ each, terminations, rounds }: Workers): void {
       const options = { engine, node: 2, namespace: freshNamespace() }
       const main = createGenerator(options)
       const made: BigUint64Array[] = []
+      let terminated = 0
       for (let round = 0; round < terminations; round++) {
         const workers = await startWorkers(4, 2_000_000, options, 'all')
         made.push(BigUint64Array.from(main.take(3000)))
@@ -65,11 +66,13 @@ export function proveThreads({ each, terminations, rounds }: Workers): void {
         await until(() => workers.every((worker) => worker.made().length > 500))
         for (const { worker } of workers) {
           await new Promise((resolve) => setTimeout(resolve, Math.random() * 12))
-          await worker.terminate()
+          // A worker that has made all of its ids before has no exit code.
+          if ((await worker.terminate()) === 1) terminated++
         }
         made.push(...workers.map((worker) => worker.made().slice()))
         made.push(BigUint64Array.from(main.take(3000)))
       }
+      expect(terminated).toBeGreaterThan(terminations * 2)
       expect(made.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThan(terminations * 8000)
       expect(made.every(isAscending)).toBe(true)
       expect(duplicatesAmong(made)).toBe(0)
@@ -83,6 +86,7 @@ export function proveThreads({ each, terminations, rounds }: Workers): void {
         await Promise.all(workers.map(({ ended }) => ended))
         made.push(...workers.map((worker) => worker.made()))
       }
+      expect(made.map(({ length }) => length)).toEqual(Array(rounds * 2).fill(300))
       expect(duplicatesAmong(made)).toBe(0)
     })
   })

@@ -80,7 +80,7 @@ describe('calls that wait', () => {
     })()
     gate.open()
     await thief
-    expect([...taken, await waiting].length).toBe(taken.length + 1)
+    expect(taken.length).toBeGreaterThan(0)
     expect(taken).not.toContain(await waiting)
   })
 
