@@ -38,12 +38,9 @@ test('an answer that comes after its deadline is dropped', async () => {
 test('a client leaves a server that hangs for the next server', async () => {
   const hanging = await fakeService({ script: () => {} })
   const working = await fakeService({ node: 2 })
-  const clients = await Promise.all(
-    Array.from({ length: 8 }, () =>
-      connect({ urls: [hanging.url, working.url], count: 10, callTimeoutMs: 200, ...patient }),
-    ),
-  )
-  for (const ids of clients) {
+  // Each client begins with a random server.
+  for (let clients = 0; clients < 4 || hanging.asked.length === 0; clients++) {
+    const ids = await connect({ urls: [hanging.url, working.url], count: 10, callTimeoutMs: 200, ...patient })
     expect(ids.decode(ids.next()).node).toBe(2)
     ids.close()
   }

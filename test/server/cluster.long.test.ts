@@ -67,6 +67,7 @@ test('workers end when their primary was killed, and release their nodes', async
 test('a second signal ends all of them at once', async () => {
   const { url, pid, child, ended } = await serve(['--data', dataFolder(), '--workers', '2', '--drain-ms', '3600000'])
   const workers = workersOf(pid)
+  expect(workers).toHaveLength(2)
   child.kill('SIGTERM')
   await until(async () => (await fetch(`${url}/readyz`)).status === 503)
   child.kill('SIGINT')
