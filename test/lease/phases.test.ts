@@ -169,8 +169,8 @@ describe.each(engines)('park() on the %s engine', (engine) => {
   it.each(['request', 'answer'] as const)(
     'ends an acquisition of a lease that has lapsed: at the %s of each call',
     async (side) => {
-      // The acquisition calls the store several times. The call at which it is parked is another each time. With
-      // the last, the lease is held again.
+      // The acquisition calls the store several times. The call at which it is parked is another each time.
+      // With the last call, the lease is held again.
       let early = 0
       for (let at = 1; at <= 6; at++) {
         const world = await leaseBehind(side, engine, 300)
