@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Server as TlsServer } from 'node:tls'
 import { StartError } from '../failure.js'
@@ -49,6 +49,8 @@ export class Listener {
   readonly #server: Server
   /** Connections that have sent no request. */
   readonly #unused = new Set<Socket>()
+  /** How many answers of a connection the system has not taken as a whole yet. */
+  readonly #unsent = new Map<Socket, number>()
 
   /**
    * @param isStopping - Tells whether each answer ends its connection from now on.
@@ -70,10 +72,20 @@ export class Listener {
     this.url = url
     server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
       this.#unused.add(socket)
-      socket.once('close', () => this.#unused.delete(socket))
+      socket.once('close', () => {
+        this.#unused.delete(socket)
+        // Answers to pipelined requests get no `close` event then.
+        this.#unsent.delete(socket)
+      })
     })
     server.prependListener('request', ({ socket }, response) => {
       this.#unused.delete(socket)
+      this.#unsent.set(socket, (this.#unsent.get(socket) ?? 0) + 1)
+      response.once('close', () => {
+        const left = (this.#unsent.get(socket) ?? 0) - 1
+        if (left > 0) this.#unsent.set(socket, left)
+        else this.#unsent.delete(socket)
+      })
       // The client then opens no further request on this connection. Closing an idle connection could reset a
       // request on its way.
       if (isStopping()) response.setHeader('connection', 'close')
@@ -88,18 +100,19 @@ export class Listener {
     const server = this.#server
     const endMs = performance.now() + timeoutMs
     const graceful = Math.min(graceMs, timeoutMs / 2)
-    // Busy clients get an answer with `Connection: close`, because server.close() closes every connection
-    // that is idle at that moment.
+    // Busy clients get an answer with `Connection: close`, because idle connections are closed from then on.
     await sleep(graceful)
     let isClosed = false
-    server.close(() => {
+    // Not server.close(), which closes idle connections at once.
+    NetServer.prototype.close.call(server, () => {
       isClosed = true
     })
     // The last accepted connections may still send their first request.
     await sleep(graceful)
     for (const socket of this.#unused) socket.destroy()
     while (!isClosed && performance.now() < endMs) {
-      server.closeIdleConnections()
+      // Node counts a connection as idle whose answer is complete, but waits for a client that reads slowly.
+      if (this.#unsent.size === 0) server.closeIdleConnections()
       await sleep(lookMs)
     }
     server.closeAllConnections()
