@@ -15,7 +15,7 @@ export interface LossyProxy {
   hold(): () => void
   /**
    * Drops all further data of the present connections, as a network does that has forgotten them. New
-   * connections work.
+   * connections work. Throws if there is no connection.
    */
   silence(): void
   close(): void
@@ -89,6 +89,7 @@ export async function startProxy(serverPort: number): Promise<LossyProxy> {
       }
     },
     silence() {
+      if (sockets.size === 0) throw new Error('no connection could go silent')
       for (const socket of sockets) silent.add(socket)
     },
     close() {
