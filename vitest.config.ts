@@ -97,10 +97,9 @@ export default defineConfig(({ mode }) => {
       // down. Long tests also wait for servers, and a third file uses that time.
       maxWorkers: mode === 'long' || mode === 'all' ? 3 : 2,
       sequence: { sequencer: SlowFirst },
-      testTimeout: 120_000,
-      // On a busy disk, removing a folder with a hundred packages takes longer than the default of ten
-      // seconds.
-      hookTimeout: 120_000,
+      // Only for what hangs: on a busy machine an installation, a compilation or a search takes minutes.
+      testTimeout: 600_000,
+      hookTimeout: 600_000,
       // test/support/bare.ts prints the warning once.
       execArgv: ['--disable-warning=GRAUPEL_JS_ENGINE'],
       setupFiles: ['test/support/state-folder-of-file.ts'],

@@ -102,7 +102,7 @@ describe.each(stores)('$name', { concurrent: true }, ({ start, clients, url, wro
   beforeAll(async () => {
     server = await start()
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  }, 60_000)
+  })
   afterAll(async () => {
     silent.close()
     await server?.stop()
@@ -200,7 +200,7 @@ describe('a cluster of Redis', () => {
   let cluster: Awaited<ReturnType<typeof startCluster>>
   beforeAll(async () => {
     cluster = await startCluster()
-  }, 60_000)
+  })
   afterAll(() => cluster?.stop())
 
   it.each(['ioredis', 'redis', '@valkey/valkey-glide'])('is found from one of its servers by %s', async (client) => {

@@ -108,7 +108,7 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
     let server: Server
     beforeAll(async () => {
       server = await kind.start()
-    }, 120_000)
+    })
     afterAll(() => server?.stop())
 
     it.each(presets)('decodes ids of %s as the library does', (_name, layout) => {

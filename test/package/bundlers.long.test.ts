@@ -40,7 +40,7 @@ beforeAll(() => {
     commonJsSource,
     `const { createGenerator, engineInfo } = require('graupel'); const { connect } = require('graupel/client')${service}`,
   )
-}, 120_000)
+})
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -14,7 +14,7 @@ const second = join(folder, 'second')
 beforeAll(() => {
   installWithBinary(first)
   copyProject(first, second)
-}, 300_000)
+})
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

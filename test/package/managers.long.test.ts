@@ -17,7 +17,7 @@ beforeAll(() => {
     mkdirSync(dirname(join(content, binaryPath)), { recursive: true })
     copyFileSync(publishedBinary(), join(content, binaryPath))
   })
-}, 300_000)
+})
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

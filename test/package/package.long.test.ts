@@ -9,7 +9,7 @@ const folder = temporaryFolder()
 const project = join(folder, 'project')
 beforeAll(() => {
   install(project, bareTarball(), ['--ignore-scripts'])
-}, 300_000)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('a second packing makes the same tarball, byte by byte', () => {

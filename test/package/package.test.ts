@@ -33,7 +33,7 @@ beforeAll(() => {
   mkdirSync(ownStates.GRAUPEL_STATE_FOLDER)
   copyProject(project, bareProject)
   rmSync(join(packageFolder(bareProject), 'prebuilds'), { recursive: true })
-}, 300_000)
+})
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -20,7 +20,7 @@ beforeAll(() => {
   installWithBinary(folder)
   writeProject(commonJs, 'js', (names, from) => `const { ${names} } = require('${from}')`)
   writeProject(typescript, 'ts', (names, from) => `import { ${names} } from '${from}'`)
-}, 300_000)
+})
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

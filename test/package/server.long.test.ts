@@ -21,7 +21,7 @@ beforeAll(() => {
   const poor = isWindows ? {} : { PATH: poorPath(join(folder, 'bin')), PYTHON: undefined }
   const flags = [tarballIn(folder), '--prefer-offline']
   install(project, bareTarball(), flags, poor)
-}, 300_000)
+})
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

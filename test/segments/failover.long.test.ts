@@ -95,6 +95,6 @@ describe.each(Object.entries(replicated))('a failover', (name, { kind, clients, 
         },
       )
       expect(events['skipped']).toBeGreaterThan(0)
-    }, 300_000)
+    })
   })
 })

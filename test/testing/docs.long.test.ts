@@ -35,7 +35,7 @@ beforeAll(() => {
   const compiler = { target: 'es2022', module: 'commonjs', allowJs: true, isolatedModules: true }
   const transform = { '\\.js$': [tool('ts-jest/dist/index.js'), { tsconfig: compiler }] }
   write('jest/jest.config.json', JSON.stringify({ transform, setupFilesAfterEnv: ['<rootDir>/jest.setup.js'] }))
-}, 300_000)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function write(file: string, text: string): void {

@@ -160,7 +160,11 @@ class Actor {
       call.reject(new Error('no answer'))
     } else {
       const answer = this.#replay.answer(call, word)
-      if (what === 'nowMs') this.#wallMs = answer as number
+      if (what === 'nowMs') {
+        this.#wallMs = answer as number
+        // The clocks of the model go at one speed.
+        this.#monotonicMs = Math.max(this.#monotonicMs, this.#wallMs - epochMs)
+      }
       if (what === 'write' && (answer === undefined) !== (word === 'refused')) return false
       if (givesUp) this.#monotonicMs += 2 * writeMs
       if (word === 'unanswered') call.reject(new Error('no answer'))
