@@ -38,6 +38,14 @@ mtype:rule = {
 #endif
 #define rule(name) (WITHOUT != name)
 
+#if DELETIONS > 0
+/* A claim that is deleted while the clock is set back is not made by another process before the holder makes it
+ * again. */
+#define mayLink (latest != NONE || (holder == p && ceiling != 0) || time == top)
+#else
+#define mayLink true
+#endif
+
 #ifndef SLEEPERS
 #define SLEEPERS 0
 #endif
@@ -171,12 +179,7 @@ again:
   :: isReleasing = false
   fi;
   d_step {
-    made < STEPS;
-#if DELETIONS > 0
-    /* A claim that is deleted while the clock is set back is not made by another process before the holder
-     * makes it again. */
-    latest != NONE || (holder == p && ceiling != 0) || time == top;
-#endif
+    made < STEPS && mayLink;   /* only the first statement of a d_step may wait */
     tick = next;
     link((isReleasing -> floor : higher(higher(before, next) + WINDOW, (rule(S11) -> ceiling : 0))), isReleasing);
 #if DELETIONS > 0

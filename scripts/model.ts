@@ -194,6 +194,8 @@ export function search({ model = 'lease', defines, isBitstate = false, depth }: 
     const seconds = (performance.now() - started) / 1000
     const states = Number(/^\s*([\d.e+]+) states, stored/m.exec(stdout)?.[1])
     const isComplete = /errors: 0/.test(stdout) && !/search depth too small|Search not completed/.test(stdout)
+    const fault = /^pan:\d+: block in d_step.*/m.exec(stdout)?.[0]
+    if (fault !== undefined) throw new Error(`the model ${model} is wrong: ${fault}`)
     const trail = /errors: 0/.test(stdout) ? undefined : trailIn(folder, model, words, stdout)
     return { trail, states, seconds, isComplete }
   } finally {
