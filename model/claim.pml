@@ -39,8 +39,8 @@ mtype:rule = {
 #define rule(name) (WITHOUT != name)
 
 #if DELETIONS > 0
-/* A claim that is deleted while the clock is set back is not made by another process before the holder makes it
- * again. */
+/* A claim that is deleted while the clock is set back is not made by another process before the holder makes
+ * it again. */
 #define mayLink (latest != NONE || (holder == p && ceiling != 0) || time == top)
 #else
 #define mayLink true

@@ -4,8 +4,8 @@ import { build, type PartName, partNames } from '../../scripts/build.ts'
 // Tests import the sources. Processes and worker threads that they start load `dist`, as users do.
 
 /**
- * Set for a run that a test of another run starts, such as the parity suite on another Node: it uses what that
- * run has built. Another Node would build all parts again below the tests that load them, and with the
+ * Set for a run that a test of another run starts, such as the parity suite on another Node: it uses what
+ * that run has built. Another Node would build all parts again below the tests that load them, and with the
  * variables that hide the compiled engine it would remove that engine.
  */
 const builtName = 'GRAUPEL_TEST_BUILT'

@@ -226,8 +226,8 @@ describeWith([missingChromium], 'the page', () => {
     await page.getByRole('link', { name: 'Parse', exact: true }).click()
     expect(await field.inputValue()).toBe('hello')
     expect(await page.getByLabel('Epoch', { exact: true }).inputValue()).toBe('yesterday')
-    // The text is too long for a link, and still kept. Its lines are few, because Playwright fills a field line
-    // by line, each with an event.
+    // The text is too long for a link, and still kept. Its lines are few, because Playwright fills a field
+    // line by line, each with an event.
     const long = `${'hello'.repeat(100)}\n`.repeat(24)
     await field.fill(long)
     await expect.poll(() => page.url()).toContain('left-out=ids')
