@@ -1,13 +1,13 @@
-// Checks the models of the lease and of the claim with Spin: `npm run model` checks the complete models
-// within small bounds, and shows that they are violated without any one of their rules; `npm run model --
-// --full` searches larger bounds, for some minutes. docs/model.md has the results.
+// Checks the models of the lease, of its calls and of the claim with Spin. `npm run model` checks the
+// complete models within small bounds, and shows that they are violated without any one of their rules.
+// `npm run model -- --full` searches larger bounds, for some minutes. docs/model.md has the results.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-type Model = 'lease' | 'claim'
+type Model = 'lease' | 'hooks' | 'claim'
 
 function sourceOf(model: Model): string {
   return fileURLToPath(new URL(`../model/${model}.pml`, import.meta.url))
@@ -22,6 +22,8 @@ function rulesOf(model: Model): string[] {
 
 /** The rules of the lease. */
 export const rules = rulesOf('lease')
+/** The rules of the calls of a program, and of copies. */
+export const hookRules = rulesOf('hooks')
 /** The rules of the claim. */
 export const claimRules = rulesOf('claim')
 
@@ -36,6 +38,8 @@ interface Search {
   readonly isBitstate?: boolean
   /** The longest trail. */
   readonly depth: number
+  /** Takes the steps of a process in the opposite order. Some violations are found sooner. */
+  readonly isReversed?: boolean
 }
 
 /** A trail: its steps, as the model prints them, and the claim that is violated in the end. */
@@ -61,6 +65,11 @@ export const complete: Readonly<Record<string, Search>> = {
     defines: { LIVE: 1, FORGETS: 1, FAULTS: 0, TICKS: 2, WINDOW: 1 },
     depth: 1e6,
   },
+}
+
+/** The complete model of the calls of a program, and of copies. Spin visits all states. */
+export const completeHooks: Readonly<Record<string, Search>> = {
+  'calls and copies': { model: 'hooks', defines: { CALLS: 1, RENEWALS: 1 }, depth: 1e6 },
 }
 
 /** The complete model of the claim. Spin visits all states. */
@@ -115,6 +124,7 @@ export const full: Readonly<Record<string, Search>> = {
     depth: 1e6,
     isBitstate: true,
   },
+  'calls and copies, two calls': { model: 'hooks', defines: { CALLS: 2 }, depth: 1e6 },
 }
 
 /** The bounds of a search, for a replay of its trail. */
@@ -134,6 +144,21 @@ export function without(rule: string): Search & { readonly bounds: Bounds } {
   const defines = { FAULTS: 1, ...usual, ...soonest[rule], WITHOUT: rule }
   const depth = rule in soonest ? 300 : 220
   return { defines, depth, isBitstate: true, bounds: { isDurable, window: defines.WINDOW } }
+}
+
+/** How many calls a violation without a rule takes; one if it is not said. */
+const callsWithout: Readonly<Record<string, number>> = { D1: 2, D5: 0, D8: 2, D9: 0, D11: 3 }
+
+/** The calls and copies without a rule. D11 takes a copy that nothing tells, and D10 long trails. */
+export function hooksWithout(rule: string): Search {
+  const isUntold = rule === 'D11'
+  return {
+    model: 'hooks',
+    defines: { CALLS: callsWithout[rule] ?? 1, ...(isUntold && { UNTOLD: 1 }), WITHOUT: rule },
+    depth: rule === 'D10' ? 320 : 200,
+    isBitstate: true,
+    isReversed: isUntold,
+  }
 }
 
 /**
@@ -171,13 +196,14 @@ export function claimWithout(rule: string): Search {
 }
 
 /** Searches all states, or the states up to the first violation. */
-export function search({ model = 'lease', defines, isBitstate = false, depth }: Search): Result {
+export function search({ model = 'lease', defines, isBitstate = false, depth, isReversed = false }: Search): Result {
   const folder = mkdtempSync(join(tmpdir(), 'graupel-model-'))
   const words = Object.entries({ PROCESSES: 2, ...defines }).map(([name, value]) => `-D${name}=${value}`)
   const isLive = 'LIVE' in defines
   try {
     execFileSync('spin', ['-a', ...words, sourceOf(model)], { cwd: folder })
     const kind = [isLive ? '-DNFAIR=3' : '-DSAFETY', isBitstate ? '-DBITSTATE' : '-DCOLLAPSE', '-DMEMLIM=4000']
+    if (isReversed) kind.push('-DT_REVERSE')
     // A search that ends soon takes less time than its optimization.
     execFileSync('cc', [isBitstate && depth < 1000 ? '-O0' : '-O1', '-w', ...kind, '-o', 'pan', 'pan.c'], {
       cwd: folder,
@@ -214,6 +240,11 @@ function trailIn(folder: string, model: Model, words: readonly string[], found: 
   return { steps, claim: /assertion violated (.*) \(at depth/.exec(found)?.[1] ?? 'acceptance cycle' }
 }
 
+function searchWithout(rule: string): Search {
+  if (claimRules.includes(rule)) return claimWithout(rule)
+  return hookRules.includes(rule) ? hooksWithout(rule) : without(rule)
+}
+
 function tell(name: string, { trail, states, seconds, isComplete }: Result, isExpected: boolean): void {
   const outcome = trail === undefined ? (isComplete ? 'no violation' : 'NOT COMPLETE') : `violated: ${trail.claim}`
   console.log(`${name}: ${outcome}, ${states.toLocaleString('en')} states, ${seconds.toFixed(1)} s`)
@@ -224,7 +255,7 @@ function tell(name: string, { trail, states, seconds, isComplete }: Result, isEx
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const isFull = process.argv.includes('--full')
-  for (const [name, how] of Object.entries(isFull ? full : { ...complete, ...completeClaim })) {
+  for (const [name, how] of Object.entries(isFull ? full : { ...complete, ...completeHooks, ...completeClaim })) {
     const result = search(how)
     tell(name, result, result.trail === undefined)
   }
@@ -232,8 +263,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const result = search(cleanedWhileSetBack)
     tell('a claim that is removed while the clock is set back', result, result.trail !== undefined)
   }
-  for (const rule of isFull ? [] : [...rules, ...claimRules]) {
-    const result = search(claimRules.includes(rule) ? claimWithout(rule) : without(rule))
+  for (const rule of isFull ? [] : [...rules, ...hookRules, ...claimRules]) {
+    const result = search(searchWithout(rule))
     tell(`without ${rule}`, result, result.trail !== undefined)
     if (process.argv.includes('--trails')) for (const step of result.trail?.steps ?? []) console.log(`  ${step}`)
   }

@@ -2,7 +2,7 @@ import { machineGeneration, raiseMachineGeneration } from '../engine/open.js'
 
 // park() and resume() announce a copy of the machine by the generation, which all threads compare. A lease
 // cannot tell by the generation alone whether a hook has changed it, or the device of a copied machine. So
-// the leases of a thread tell each other of their hooks (docs/leases.md, "D. Copies that are announced").
+// the leases of a thread tell each other of their hooks (docs/leases.md, section D).
 
 /** A change of the generation that a hook of this thread has made, and nothing else. */
 export interface HookStep {

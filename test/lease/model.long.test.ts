@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { complete, rules, search, type Trail, without } from '../../scripts/model.ts'
+import {
+  complete,
+  completeHooks,
+  hookRules,
+  hooksWithout,
+  rules,
+  search,
+  type Trail,
+  without,
+} from '../../scripts/model.ts'
 import { loadModule, type Mutation } from '../simulation/load.ts'
 import { describeWith } from '../support/needs.ts'
 import { isShort } from '../support/short.ts'
@@ -23,13 +32,18 @@ async function replay(mutation: Mutation | undefined, trail: Trail, rule: string
   return module.replayTrail(trail.steps, without(rule).bounds)
 }
 
+/** The rules of some sections of the document, in their order. */
+function numberedIn(letters: string): string[] {
+  const document = readFileSync(new URL('../../docs/leases.md', import.meta.url), 'utf8')
+  const sections = document.split(/^##+ /m).filter((section) => new RegExp(`^[${letters}]\\. `).test(section))
+  return sections.flatMap((section) =>
+    Array.from(section.matchAll(/^(\d+)\. \*/gm), ([, number]) => `${section[0]}${number}`),
+  )
+}
+
 describeWith(['spin'], 'the model of the lease', () => {
   it('has the rules of the document, and the simulation those of the protocol', () => {
-    const document = readFileSync(new URL('../../docs/leases.md', import.meta.url), 'utf8')
-    const sections = document.split(/^##+ /m).filter((section) => /^[A-C]\. /.test(section))
-    const numbered = sections.flatMap((section) =>
-      Array.from(section.matchAll(/^(\d)\. \*/gm), ([, number]) => `${section[0]}${number}`),
-    )
+    const numbered = numberedIn('ABC')
     expect(numbered.length).toBeGreaterThan(10)
     expect([...rules, ...ofClocksAhead].toSorted()).toEqual(numbered)
     const removed = mutations.flatMap(({ rule }) => rule ?? []).toSorted()
@@ -62,5 +76,22 @@ describeWith(['spin'], 'the model of the lease', () => {
     // The protocol with all its rules leaves the trail before.
     const shipped = await replay(undefined, trail, rule)
     expect(shipped).toEqual({ violation: undefined, refused: expect.any(String) })
+  })
+})
+
+describeWith(['spin'], 'the model of the calls and of copies', () => {
+  it('has the rules of the document', () => {
+    expect(hookRules).toEqual(numberedIn('D'))
+  })
+
+  // The search takes a minute: `npm run model`.
+  it.skipIf(isShort).each(Object.entries(completeHooks))('is not violated: %s', (_name, how) => {
+    const { trail, isComplete } = search(how)
+    expect(trail).toBeUndefined()
+    expect(isComplete).toBe(true)
+  })
+
+  it.each(some(hookRules))('is violated without rule %s', (rule) => {
+    expect(search(hooksWithout(rule)).trail?.claim).toMatch(/issued|isStopped/)
   })
 })
