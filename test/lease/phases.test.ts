@@ -279,6 +279,35 @@ describe.each(engines)('resume() on the %s engine', (engine) => {
     await Promise.all(both.map((other) => other.release()))
   })
 
+  it('waits for a node again after a resume() that has found none', async () => {
+    const [store, namespace] = [memoryStore(), freshNamespace()]
+    let afterList = async () => {}
+    const watched = { ...store, list: (folder: string) => store.list(folder).finally(() => afterList()) }
+    const lease = await acquireLease({ store: watched, layout, namespace, acquireTimeoutMs: 200 })
+    const ids = createGenerator({ lease, engine })
+    await lease.park()
+    // Not leases of this process, because resume() would let them move.
+    const { key, value } = await recordOf(store, namespace, lease.node)
+    const record = JSON.parse(value)
+    const writeBoth = async (change: object) => {
+      for (const node of [0, 1]) {
+        const theirs = key.replace(/\d$/, String(node))
+        const text = JSON.stringify({ ...record, token: 'another', attempt: `another at ${node}`, ...change })
+        await store.write(theirs, text, (await store.read(theirs))?.version)
+      }
+    }
+    await writeBoth({ ceiling: record.ceiling + 60_000, isReleased: false })
+    await expect(lease.resume()).rejects.toMatchObject({ code: 'ERR_NODES_EXHAUSTED' })
+    // The first look finds both nodes held.
+    afterList = () => {
+      afterList = async () => {}
+      return writeBoth({ isReleased: true })
+    }
+    await lease.resume()
+    expect(ids.take(3)).toHaveLength(3)
+    await lease.release()
+  })
+
   it('ends with ERR_CLOSED if the lease is released meanwhile', async () => {
     const world = await leaseBehind('answer', engine)
     await world.lease.park()

@@ -24,3 +24,6 @@ it(faults, { timeout: 0 }, () => expectNoViolation(faults, 40, {}))
 
 const orderly = 'leases of a process that are all parked and then all resumed leave no node behind'
 it(orderly, { timeout: 0 }, () => expectNoViolation(orderly, 20, { isOrderly: true }))
+
+const close = 'machines that are copied and parked right after an answer make no equal ids'
+it(close, { timeout: 0 }, () => expectNoViolation(close, 20, { copiesAtAnswers: true }))

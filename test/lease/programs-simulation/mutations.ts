@@ -11,6 +11,7 @@ const queue = 'lease/work-queue.ts'
 const heldNode = 'lease/held-node.ts'
 const hooks = 'lease/hooks.ts'
 const phase = 'lease/phase.ts'
+const acquisition = 'lease/acquisition.ts'
 
 export const mutations: Shown[] = [
   {
@@ -56,5 +57,57 @@ export const mutations: Shown[] = [
     to: 'this.#announce(() => false)',
     isOrderly: true,
     seed: 1,
+  },
+  {
+    defect: 'work begins while the work that it aborts still gives back a node',
+    file: queue,
+    from: 'this.#idle.then(() => work(signal))',
+    to: 'work(signal)',
+    isOrderly: true,
+    seed: 1,
+  },
+  {
+    defect: 'a node is used that was acquired right before park() was called',
+    file: renewal,
+    from: `    if (signal?.aborted) {
+      await this.#acquisition.giveBack(holding)
+      throw signal.reason
+    }
+`,
+    to: '',
+    isOrderly: true,
+    seed: 1,
+  },
+  {
+    defect: 'a parked acquisition leaves its node',
+    file: renewal,
+    from: 'if (step !== undefined) this.#acquisition.goOn(step)',
+    to: '',
+    isOrderly: true,
+    seed: 1,
+  },
+  {
+    defect: 'a copy abandons the attempt of the original',
+    file: acquisition,
+    from: 'if (this.isOnSameMachine) await this.protocol.abandon',
+    to: 'await this.protocol.abandon',
+    copiesAtAnswers: true,
+    seed: 13,
+  },
+  {
+    defect: 'a copy gives back a node that the original has just acquired',
+    file: acquisition,
+    from: 'if (this.isOnSameMachine) await this.protocol.release(',
+    to: 'await this.protocol.release(',
+    copiesAtAnswers: true,
+    seed: 1,
+  },
+  {
+    defect: 'a copy that has begun again abandons the attempt of the original',
+    file: 'lease/protocol.ts',
+    from: 'if (this.#tried?.token !== token) return',
+    to: 'if (this.#tried === undefined) return',
+    copiesAtAnswers: true,
+    seed: 96,
   },
 ]

@@ -6,16 +6,21 @@ import { type Random, randomFrom } from '../../support/random.ts'
 import { VirtualTime } from '../../support/virtual-time.ts'
 import type { Start } from './load.ts'
 import { Program } from './program.ts'
-import { type Network, storeFor } from './server.ts'
+import { type CallMoment, type Network, storeFor, type Written } from './server.ts'
 
 /** How often each event comes, in a world whose store and machines have faults. */
 const usual = { park: 4, resume: 4, twice: 1, release: 1, copy: 1, hook: 0.5, outage: 1 }
 const kinds = Object.keys(usual) as (keyof typeof usual)[]
 const startMs = 1_000_000_000_000
 
-/** Worlds in which programs park all leases and then resume all, without faults: no node is left. */
 export interface Setting {
+  /**
+   * Programs park all leases and then resume all, without faults. No node is left when all are parked, also
+   * if they are parked in the middle of an acquisition.
+   */
   readonly isOrderly?: boolean
+  /** Machines are also copied some turns after the answer to a write, and the program then parks at once. */
+  readonly copiesAtAnswers?: boolean
 }
 
 export interface Outcome {
@@ -40,19 +45,28 @@ class World {
   readonly moments: Moment[] = []
   readonly #random: Random
   readonly #isOrderly: boolean
+  readonly #copiesAtAnswers: boolean
   readonly #isRecorded: boolean
   readonly #server = memoryStore()
   readonly #processes: Process[] = []
   readonly #programs: Program[] = []
   readonly #issuedBy = new Map<bigint, number>()
+  /** Called at the moments of each write that takes or renews a node. */
+  #onTaking: (moment: CallMoment, program: Program) => void = () => {}
 
-  constructor(start: Start, seed: number, { isOrderly = false }: Setting, isRecorded: boolean) {
+  constructor(
+    start: Start,
+    seed: number,
+    { isOrderly = false, copiesAtAnswers = false }: Setting,
+    isRecorded: boolean,
+  ) {
     this.#random = randomFrom(seed)
     this.#isOrderly = isOrderly
+    this.#copiesAtAnswers = copiesAtAnswers
     this.#isRecorded = isRecorded
     const faults = this.#random() < 0.5
     for (let number = 0; number < (isOrderly ? 1 : 2); number++) {
-      this.#startProcess(start, number, { isAway: false, isFaulty: faults && !isOrderly })
+      this.#startProcess(start, number, { isAway: false, isFaulty: faults && !isOrderly, isPrompt: isOrderly })
     }
   }
 
@@ -66,8 +80,9 @@ class World {
       random: this.#random,
     })
     const programs = [0, 1].map(() => {
-      const store = storeFor(this.#server, time, this.#random, network, (key, record) => {
-        this.#try(() => program.calls(key, record))
+      const onCall = (key: string, record?: Written) => void this.#try(() => program.calls(key, record))
+      const store = storeFor(this.#server, time, this.#random, network, onCall, (moment) => {
+        this.#onTaking(moment, program)
       })
       const program: Program = new Program(number, modules, store)
       return program
@@ -96,7 +111,9 @@ class World {
     for (const program of this.#programs) {
       if (!program.isHeld) this.#violate(`a lease of process ${program.process} has no node in the end`)
     }
-    if (this.#isOrderly) await this.#checkNothingIsLeft()
+    if (!this.#isOrderly) return
+    await Promise.all(this.#programs.map((program) => program.release()))
+    await this.#checkNothingIsLeft()
   }
 
   async #runFaults(): Promise<void> {
@@ -104,6 +121,7 @@ class World {
     for (let step = 0; step < 40 && this.violation === undefined; step++) {
       await this.time.sleep(this.#random() < 0.5 ? this.#random() * 5 : this.#random() * 150)
       this.#burst()
+      if (this.#copiesAtAnswers) this.#copyAtAnswer()
       const kind = faultOf(kinds, faults, this.#random)
       if (kind === undefined) continue
       const program = this.#any(this.#programs)
@@ -127,10 +145,28 @@ class World {
     } else if (kind === 'release') void program.release()
     else if (kind === 'outage') process.network.isAway = !process.network.isAway
     else if (kind === 'hook') process.raise()
-    else {
-      // This process is the copy from here on. The device has told it before anything else happens.
-      process.raise()
-      for (const copied of process.programs) copied.becomesCopy()
+    else this.#copy(process)
+  }
+
+  /** The process is the copy from here on. The device has told it before anything else happens. */
+  #copy(process: Process): void {
+    process.raise()
+    for (const copied of process.programs) copied.becomesCopy()
+  }
+
+  /** Copies the machine after the next answer to a write that takes or renews a node. */
+  #copyAtAnswer(): void {
+    const [toCopy, toPark] = [Math.floor(this.#random() * 24), Math.floor(this.#random() * 4)]
+    this.#onTaking = (moment, program) => {
+      if (moment !== 'answered') return
+      this.#onTaking = () => {}
+      void afterTurns(toCopy).then(async () => {
+        this.#note(program.process, `copy, ${toCopy} turns after an answer`)
+        this.#copy(this.#processes[program.process] as Process)
+        await afterTurns(toPark)
+        this.#note(program.process, `park, ${toPark} turns after the copy`)
+        this.#act('park', program)
+      })
     }
   }
 
@@ -149,13 +185,41 @@ class World {
         }
         await Promise.all(calls)
         this.parked++
+        if (call === 'park') {
+          await this.#checkNothingIsLeft()
+          if (this.#random() < 0.7) await this.#interruptResume()
+        }
       }
     }
   }
 
-  /** Each node that was taken in an orderly world is given back in the end. */
+  /** Resumes all leases, and parks them again when one of them takes a node: during the call, or after it. */
+  async #interruptResume(): Promise<void> {
+    const at: CallMoment = this.#random() < 0.5 ? 'done' : 'answered'
+    const turns = Math.floor(this.#random() * 12)
+    let parked: Promise<unknown> | undefined
+    const parkAll = () => {
+      if (parked !== undefined) return parked
+      for (const program of this.#programs) this.#note(program.process, `park, ${turns} turns after a write is ${at}`)
+      parked = Promise.all(this.#programs.map((program) => program.park()))
+      return parked
+    }
+    const interrupted = new Promise<unknown>((resolve) => {
+      this.#onTaking = (moment) => {
+        if (moment !== at) return
+        this.#onTaking = () => {}
+        void afterTurns(turns).then(parkAll).then(resolve)
+      }
+    })
+    const resumed = Promise.all(this.#programs.map((program) => program.resume()))
+    // The nodes are given back when park() has ended, also if resume() has not.
+    await Promise.race([interrupted, resumed.then(parkAll)])
+    this.#burst()
+    await this.#checkNothingIsLeft()
+  }
+
+  /** Each node that was taken in an orderly world is given back when no lease has one. */
   async #checkNothingIsLeft(): Promise<void> {
-    await Promise.all(this.#programs.map((program) => program.release()))
     for (const { key } of await this.#server.list('groups/')) {
       for (const entry of await this.#server.list(`leases/${key.split('/')[1]}/0/`)) {
         if (!JSON.parse(entry.value).isReleased) this.#violate(`${entry.key} is left for a window`)
@@ -205,4 +269,9 @@ export async function runWorld(start: Start, seed: number, setting: Setting, isR
   await withoutStacks(() => world.time.until(world.run()))
   const { violation, issued, parked, moments } = world
   return { violation, issued, parked, moments }
+}
+
+/** Waits for some turns of the queue of microtasks. */
+async function afterTurns(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await undefined
 }
