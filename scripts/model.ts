@@ -70,6 +70,7 @@ export const complete: Readonly<Record<string, Search>> = {
 /** The complete model of the calls of a program, and of copies. Spin visits all states. */
 export const completeHooks: Readonly<Record<string, Search>> = {
   'calls and copies': { model: 'hooks', defines: { CALLS: 1, RENEWALS: 1 }, depth: 1e6 },
+  'six calls without a copy': { model: 'hooks', defines: { CALLS: 6, RENEWALS: 1, ALONE: 1 }, depth: 1e5 },
 }
 
 /** The complete model of the claim. Spin visits all states. */

@@ -4,7 +4,7 @@ import { Judge } from './simulation/judge.ts'
 import { loadWorld } from './simulation/load.ts'
 import { reportOf } from './simulation/report.ts'
 import { expectNoViolation } from './simulation/runs.ts'
-import type { Faults } from './simulation/shape.ts'
+import { clockAhead, type Faults } from './simulation/shape.ts'
 
 const file = 'test/lease/simulation.test.ts'
 
@@ -37,6 +37,9 @@ describe('a process that is copied while it runs', () => {
     },
   )
 })
+
+it('after its clock was ahead, a server gives no tick twice, and each acquisition ends', () =>
+  expectNoViolation(file, 'after its clock was ahead', 300, clockAhead))
 
 describeWorld(loadWorld, reportOf, {
   defect: 'the floor is low',

@@ -1,5 +1,5 @@
 import type { Known } from '../../simulation/noticed.ts'
-import type { Faults, Setting } from './shape.ts'
+import { clockAhead, type Faults, type Setting } from './shape.ts'
 
 /** A defect, and the worlds that show it best. */
 export interface Shown extends Known, Setting {
@@ -40,6 +40,7 @@ const stopped: Partial<Faults> = {
   release: 0,
 }
 
+const wentBack = 'throw this.#wentBack(key, nowMs, forgottenMs)'
 const oldVersion = 'if (found?.version !== expected) return { landed: false, found }'
 const groupAgain = `    const entry = await this.#calls.read(life.key, signal)
     if (entry?.version !== life.version) return false
@@ -305,5 +306,24 @@ export const mutations: Shown[] = [
     to: 'if (life === undefined || life.key !== undefined) return true',
     ...forgetful,
     faults: { lossInCall: 0.04 },
+  },
+  {
+    defect: 'a clock that was ahead is waited for',
+    seed: 58,
+    file: serverLife,
+    from: `if (seen.sinceMs > nowMs + this.#rules.maxClockSkewMs) ${wentBack}`,
+    to: '',
+    ...clockAhead,
+  },
+  {
+    defect: 'a time that was ahead is replaced by the present time',
+    seed: 550,
+    file: serverLife,
+    from: wentBack,
+    to: `{
+        await this.#write(key, incarnation, Math.ceil(nowMs), entry.version, signal)
+        continue
+      }`,
+    ...clockAhead,
   },
 ]

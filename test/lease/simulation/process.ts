@@ -25,6 +25,8 @@ export class Process extends Machine {
   /** The rectangle with which a copy begins. */
   #copied: Rectangle | undefined
   #holding: Holding | undefined
+  /** The time at which the last acquisition began. */
+  #acquiresSinceMs = 0
   /** Whether the process knows that it is a copy, and that its node belongs to the original. */
   #knowsOfCopy = false
 
@@ -55,6 +57,11 @@ export class Process extends Machine {
   /** Whether it has a node that no copy of it has. */
   get canBeCopied(): boolean {
     return this.#own !== undefined && this.#own.copied === undefined && !this.isDead && !this.#knowsOfCopy
+  }
+
+  /** Milliseconds since the last acquisition began. It has not ended, or another begins soon. */
+  get acquiresForMs(): number {
+    return this.monotonicMs() - this.#acquiresSinceMs
   }
 
   #continue(original: Process): void {
@@ -120,6 +127,7 @@ export class Process extends Machine {
 
   async #acquire(token: string): Promise<Holding> {
     for (;;) {
+      this.#acquiresSinceMs = this.monotonicMs()
       let why: string
       try {
         const got = await this.#protocol.acquire(token)
@@ -202,7 +210,7 @@ export class Process extends Machine {
   }
 
   #wallMs(): number {
-    return this.#world.trueMs() + this.#skewMs
+    return this.#world.hostMs() + this.#skewMs
   }
 }
 

@@ -1,5 +1,6 @@
 import type { NodeSet } from '../../../src/lease/group.js'
 import { Group } from '../../../src/lease/group.js'
+import { readGroup } from '../../../src/lease/record.js'
 import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { Server } from '../../simulation/server.ts'
@@ -19,6 +20,11 @@ const epochMs = startMs - 100_000
  * longer holds, for another proof, each for ten seconds and a skew, and then for other leases to expire.
  */
 const settledAfterMs = 60_000
+/**
+ * After the clocks of a world were set right, an acquisition ends within this time, perhaps with an error. It
+ * may read and write several times, and wait for a server that is trusted once more.
+ */
+const acquiredAfterMs = 30_000
 const maxCopies = 2
 
 /** The faults that come by themselves. */
@@ -34,6 +40,7 @@ const natural = [
   'migrate',
   'evict',
   'copy',
+  'clockAhead',
 ] as const
 
 export interface Outcome {
@@ -58,6 +65,9 @@ export class World {
   readonly server: Server
   readonly group: Group
   isCalm: boolean
+  /** By how much all clocks are ahead. */
+  #aheadMs = 0
+  #wasSetRight = false
   readonly moments: Moment[] = []
   readonly #isRecorded: boolean
   readonly #processes: Process[] = []
@@ -78,7 +88,7 @@ export class World {
       this.note(undefined, node, () => `VIOLATION: ${text}`)
       this.#finish()
     })
-    this.server = new Server(this.random, this.shape, () => this.trueMs())
+    this.server = new Server(this.random, this.shape, () => this.hostMs())
     const { nodes, tickMs, beginsWell } = this.shape
     const choice: NodeSet = { count: nodes, at: (index) => index, has: (node) => node < nodes }
     this.group = new Group('simulated', 'simulated ids', { epochMs, tickMs, maxTick: 2 ** 41 - 1, nodes }, choice)
@@ -87,6 +97,11 @@ export class World {
 
   trueMs(): number {
     return startMs + this.time.monotonicMs()
+  }
+
+  /** The time of the clocks, but for their skews. */
+  hostMs(): number {
+    return this.trueMs() + this.#aheadMs
   }
 
   newToken(): string {
@@ -139,21 +154,29 @@ export class World {
 
   async #nature(): Promise<void> {
     await letFaultsHappen(this, natural, this.#faults, this.#processes)
+    this.#setRight()
     await this.time.sleep(settledAfterMs)
-    const missing = this.#processes.find(({ number }) => !this.#settled.has(number))
-    if (missing !== undefined) this.judge.hasNoNode(missing.number, settledAfterMs)
+    const missing = this.#processes.find(
+      (process) =>
+        !this.#settled.has(process.number) && !(this.#wasSetRight && process.acquiresForMs < acquiredAfterMs),
+    )
+    if (missing === undefined) this.#finish()
+    else this.judge.hasNoNode(missing.number, settledAfterMs)
   }
 
   readonly #faults: Record<(typeof natural)[number], () => void> = {
     failover: () => {
+      if (this.#wasSetRight) return
       this.server.failOver()
       this.note(undefined, undefined, () => `fails over: ${this.server}`)
     },
     flush: () => {
+      if (this.#wasSetRight) return
       this.server.flush()
       this.note(undefined, undefined, () => `is flushed: ${this.server}`)
     },
     restart: () => {
+      if (this.#wasSetRight) return
       this.server.restart()
       this.note(undefined, undefined, () => `starts again: ${this.server}`)
     },
@@ -176,6 +199,7 @@ export class World {
       this.note(undefined, undefined, () => `moves a folder to another server, or begins or ends that: ${this.server}`)
     },
     evict: () => {
+      if (this.#wasSetRight) return
       this.server.evict()
       this.note(undefined, undefined, () => `evicts a folder: ${this.server}`)
     },
@@ -185,6 +209,14 @@ export class World {
         this.#start(this.#processes.length, original)
       }
     },
+    clockAhead: () => {
+      if (this.#wasSetRight) return
+      if (this.#aheadMs === 0) {
+        this.#aheadMs = 5000 + this.random() * 55_000
+        this.server.restart()
+        this.note(undefined, undefined, () => `starts ${Math.round(this.#aheadMs)} ms ahead: ${this.server}`)
+      } else this.#setRight()
+    },
     replica: () => {
       this.server.moveReplica(this.random() < 0.5)
       this.note(
@@ -193,6 +225,19 @@ export class World {
         () => `${this.server.isReplicaAway ? 'waits for its replica' : 'is confirmed'}: ${this.server}`,
       )
     },
+  }
+
+  /**
+   * Sets the clocks right, if a process has seen the present life of the server. Otherwise the server may
+   * have forgotten ceilings that no record tells of any more (docs/leases.md, "What is not guaranteed").
+   */
+  #setRight(): void {
+    const entry = this.server.read(this.group.lifeKeyOf(0))
+    const seen = entry && readGroup(entry, this.group.ids)
+    if (this.#aheadMs === 0 || seen?.incarnation !== `life ${this.server.life}` || seen.sinceMs === 0) return
+    this.#aheadMs = 0
+    this.#wasSetRight = true
+    this.note(undefined, undefined, () => 'has the true time again')
   }
 
   #anyProcess(): Process {
