@@ -4,7 +4,7 @@ import { Judge } from './simulation/judge.ts'
 import { loadWorld } from './simulation/load.ts'
 import { reportOf } from './simulation/report.ts'
 import { expectNoViolation } from './simulation/runs.ts'
-import { clockAhead, type Faults } from './simulation/shape.ts'
+import { clockAhead, type Faults, openTransactions } from './simulation/shape.ts'
 
 const file = 'test/lease/simulation.test.ts'
 
@@ -40,6 +40,17 @@ describe('a process that is copied while it runs', () => {
 
 it('after its clock was ahead, a server gives no tick twice, and each acquisition ends', () =>
   expectNoViolation(file, 'after its clock was ahead', 300, clockAhead))
+
+describe('a connection whose transaction was left open', () => {
+  it('leads to no tick twice if the store refuses its calls', () =>
+    expectNoViolation(file, 'leads to no tick twice', 300, openTransactions))
+
+  it('leads to a tick twice if the store answers, and ROLLBACK takes the write back', async () => {
+    const runWorld = await loadWorld()
+    const { violation } = await runWorld(1, { ...openTransactions, shape: { transactionsAreTold: false } })
+    expect(violation?.text).toContain('at once')
+  })
+})
 
 describeWorld(loadWorld, reportOf, {
   defect: 'the floor is low',

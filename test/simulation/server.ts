@@ -91,6 +91,11 @@ export class Server {
     return version
   }
 
+  /** A transaction ends with its writes, whose records were locked. */
+  commit(written: Entries): void {
+    this.#set(new Map([...this.entries, ...written]))
+  }
+
   /** Another server takes over, with another clock. If the store is not durable, it lacks the last writes. */
   failOver(left?: Entries): void {
     this.#begin()

@@ -1,5 +1,7 @@
+import { GraupelError } from '../../../src/core/errors.js'
 import { type LeaseRecord, readLease } from '../../../src/lease/record.js'
 import { StoreCalls, type Written } from '../../../src/stores/calls.js'
+import type { Store } from '../../../src/stores/store.js'
 import { storeOf } from '../../simulation/network.ts'
 import type { Process } from './process.ts'
 import type { World } from './world.ts'
@@ -8,9 +10,12 @@ import type { World } from './world.ts'
 function writesOf(process: Process, world: World) {
   const { server } = world
   return (key: string, value: string, expected: string | undefined) => {
-    const before = server.read(key)
-    const version = server.write(key, value, expected)
-    if (version === undefined) return undefined
+    if (world.isLocked(key, process)) throw new Error('the record is locked')
+    const { transaction } = process
+    const before = transaction?.get(key) ?? server.read(key)
+    const version = transaction === undefined ? server.write(key, value, expected) : world.newToken()
+    if (version === undefined || before?.version !== expected) return undefined
+    transaction?.set(key, { key, value, version })
     const read = (text: string | undefined): LeaseRecord | undefined =>
       text === undefined ? undefined : readLease({ key, value: text, version }, world.group)
     if (key === world.group.key || key === world.group.lifeKeyOf(0)) {
@@ -27,7 +32,32 @@ function writesOf(process: Process, world: World) {
         () => `its write lands: [${floor}, ${ceiling})${isReleased ? ', given back' : ''}`,
       )
     }
+    if (transaction !== undefined) refuse(world)
     return version
+  }
+}
+
+/** The answer of a store that has noticed an open transaction. */
+function refuse({ shape }: World): void {
+  if (shape.transactionsAreTold) throw new GraupelError('ERR_STORE_UNSAFE', 'the connection has an open transaction')
+}
+
+/** The store, as a connection sees it on which a transaction may be open. */
+function connectionOf(process: Process, world: World): Store {
+  const store = storeOf(process, world, writesOf(process, world))
+  return {
+    ...store,
+    read: async (key) => {
+      const entry = await store.read(key)
+      if (process.transaction !== undefined) refuse(world)
+      return process.transaction?.get(key) ?? entry
+    },
+    list: async (folder) => {
+      const entries = new Map((await store.list(folder)).map((entry) => [entry.key, entry]))
+      if (process.transaction !== undefined) refuse(world)
+      for (const [key, entry] of process.transaction ?? []) if (key.startsWith(folder)) entries.set(key, entry)
+      return [...entries.values()]
+    },
   }
 }
 
@@ -37,7 +67,7 @@ export class WatchedCalls extends StoreCalls {
   readonly #world: World
 
   constructor(process: Process, world: World) {
-    super(storeOf(process, world, writesOf(process, world)), process, 2000)
+    super(connectionOf(process, world), process, 2000)
     this.#process = process
     this.#world = world
   }

@@ -1,4 +1,5 @@
 import { type Holding, LeaseProtocol } from '../../../src/lease/protocol.js'
+import type { StoreEntry } from '../../../src/stores/store.js'
 import { Machine } from '../../simulation/machine.ts'
 import { type Caller, type Rectangle, sequences } from './judge.ts'
 import { WatchedCalls } from './network.ts'
@@ -25,6 +26,8 @@ export class Process extends Machine {
   /** The rectangle with which a copy begins. */
   #copied: Rectangle | undefined
   #holding: Holding | undefined
+  /** The records that an open transaction on its connection has written. No other process sees them. */
+  transaction: Map<string, StoreEntry> | undefined
   /** The time at which the last acquisition began. */
   #acquiresSinceMs = 0
   /** Whether the process knows that it is a copy, and that its node belongs to the original. */
@@ -51,6 +54,7 @@ export class Process extends Machine {
   /** Ends the faults of the process. */
   override recover(): void {
     super.recover()
+    this.transaction = undefined
     this.setClock()
   }
 
@@ -80,6 +84,7 @@ export class Process extends Machine {
 
   crash(): void {
     this.isDead = true
+    this.transaction = undefined
     this.#world.note(this.number, this.#own?.node, () => 'crashes')
   }
 

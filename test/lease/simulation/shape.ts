@@ -28,6 +28,11 @@ export interface Faults extends CallFaults {
    * begins. Later they are set right, and from then on the server forgets nothing.
    */
   readonly clockAhead: number
+  /**
+   * A transaction begins on the connection of a process, as other code may leave it open, or ends: mostly by
+   * ROLLBACK.
+   */
+  readonly transaction: number
 }
 
 const usualFaults: Omit<Faults, keyof typeof noUsualFaults> = {
@@ -53,7 +58,7 @@ const usualFaults: Omit<Faults, keyof typeof noUsualFaults> = {
 }
 
 /** Faults of some tests alone. */
-const noUsualFaults = { clockAhead: 0 }
+const noUsualFaults = { clockAhead: 0, transaction: 0 }
 
 /** The shape of a world, by its seed. */
 export interface Shape {
@@ -73,6 +78,8 @@ export interface Shape {
   readonly beginsWell: boolean
   /** A device or a hook tells a process that it is a copy. */
   readonly copiesAreTold: boolean
+  /** The store refuses a write in an open transaction, as those of SQL databases do. */
+  readonly transactionsAreTold: boolean
   readonly faults: Faults
 }
 
@@ -94,6 +101,12 @@ export const clockAhead: Setting = {
   faults: { clockAhead: 3, lossInCall: 0, migrate: 0, clockStep: 0 },
 }
 
+/** Worlds in which transactions are left open. A server that takes over would end all of them. */
+export const openTransactions: Setting = {
+  durable: true,
+  faults: { transaction: 4, lossInCall: 0, failover: 0, restart: 0, replica: 0 },
+}
+
 /** Draws a shape: mostly small worlds, in which processes soon meet, and some large worlds. */
 export function shapeFrom(random: Random, { durable, faults, shape }: Setting): Shape {
   const one = <T>(...of: T[]) => of[Math.floor(random() * of.length)] as T
@@ -112,6 +125,7 @@ export function shapeFrom(random: Random, { durable, faults, shape }: Setting): 
     clockMs,
     beginsWell: random() < 0.8,
     copiesAreTold: true,
+    transactionsAreTold: true,
     ...shape,
     faults: { ...noUsualFaults, ...someOf(usualFaults, random), ...faults },
   }

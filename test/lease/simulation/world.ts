@@ -41,6 +41,7 @@ const natural = [
   'evict',
   'copy',
   'clockAhead',
+  'transaction',
 ] as const
 
 export interface Outcome {
@@ -102,6 +103,11 @@ export class World {
   /** The time of the clocks, but for their skews. */
   hostMs(): number {
     return this.trueMs() + this.#aheadMs
+  }
+
+  /** Whether the transaction of another process has written a record. */
+  isLocked(key: string, process: Process): boolean {
+    return this.#processes.some((other) => other !== process && other.transaction?.has(key))
   }
 
   newToken(): string {
@@ -216,6 +222,15 @@ export class World {
         this.server.restart()
         this.note(undefined, undefined, () => `starts ${Math.round(this.#aheadMs)} ms ahead: ${this.server}`)
       } else this.#setRight()
+    },
+    transaction: () => {
+      const process = this.#anyProcess()
+      const { transaction } = process
+      const isKept = transaction !== undefined && this.random() < 0.3
+      if (isKept) this.server.commit(transaction)
+      process.transaction = transaction === undefined && !process.isDead ? new Map() : undefined
+      const what = transaction === undefined ? 'BEGIN' : isKept ? 'COMMIT' : 'ROLLBACK'
+      this.note(process.number, undefined, () => `its connection gets ${what}: ${this.server}`)
     },
     replica: () => {
       this.server.moveReplica(this.random() < 0.5)
