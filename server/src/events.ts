@@ -48,7 +48,9 @@ export function logEvents(log: FastifyBaseLogger, hide: (message: string) => str
     const notLogged = left.get(key)
     if (frequent.includes(type)) loggedMs.set(key, nowMs)
     left.delete(key)
-    log[levels[type] ?? 'info'](
+    // A node that the store could not take back stays taken for the rest of its window.
+    const level = type === 'released' && error !== undefined ? 'warn' : levels[type]
+    log[level ?? 'info'](
       {
         event: type,
         ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, plain(value)])),

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { engineOptions } from '../engine/choose.js'
 import { startModes } from '../engine/engine.js'
@@ -8,6 +9,7 @@ import {
   type GeneratorOptions,
   type IdGenerator,
   type Layout,
+  type LeaseEvent,
 } from '../index.js'
 import { acquireLease, type LeaseOptions } from '../lease/index.js'
 import { overflowActions, rollbackActions } from '../policy/policy.js'
@@ -186,15 +188,17 @@ async function acquire({ store }: OpenStore, choice: object, signal: AbortSignal
   return await acquireLease({ ...choice, store, signal } as LeaseOptions)
 }
 
-/** Releases the lease. A failure is only a warning, because the ids are printed already. */
+/** Releases the lease. Warns if the store cannot be told. */
 async function release(lease: Awaited<ReturnType<typeof acquire>>, { hide }: OpenStore): Promise<void> {
-  const { node, ceilingMs } = lease.stats()
-  try {
-    await lease.release()
-  } catch (error) {
-    const { message } = error as Error
-    process.emitWarning(hide(`node ${node} was not released, and is free after ${timeText(ceilingMs)}: ${message}`))
+  const listen = (message: unknown) => {
+    const { type, node, ceilingMs, error } = message as LeaseEvent
+    if (type !== 'released' || error === undefined) return
+    const freeAt = timeText(ceilingMs as number)
+    process.emitWarning(hide(`node ${node} was not released, and is free after ${freeAt}: ${error.message}`))
   }
+  subscribe('graupel:lease', listen)
+  await lease.release()
+  unsubscribe('graupel:lease', listen)
 }
 
 /** Returns the options that generators and leases have in common. */

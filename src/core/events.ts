@@ -50,7 +50,7 @@ export interface LeaseEvent {
    * - `copied`: this machine is a copy, and leaves the node to the original
    * - `parked`
    * - `moved` to a node, perhaps the same node
-   * - `released`
+   * - `released`, with `error` if the store could not be told: the node is free when its window has passed
    * - `ended`: no other node was free
    */
   type:
@@ -82,7 +82,7 @@ export interface LeaseEvent {
   place?: string
   /** The end of the wait, in milliseconds since 1970; only with `waiting`. */
   untilMs?: number
-  /** The error of the store; only with `unreachable` and `ended`. */
+  /** The error of the store; only with `unreachable`, `ended` and `released`. */
   error?: Error
 }
 

@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { GraupelError, showTime } from '../core/errors.js'
+import { GraupelError, show, showTime } from '../core/errors.js'
 import { isHeard } from '../core/events.js'
 import { machineGeneration } from '../engine/open.js'
 import { StoreCalls } from '../stores/calls.js'
@@ -13,8 +13,6 @@ import type { Publication } from './publication.js'
 
 /** The longest pause before the next look for a free node. Up to half is subtracted at random. */
 const maxPauseMs = 1000
-
-let hasWarned = false
 
 /**
  * Acquires nodes for one lease. Waits for a server that is trusted, for a free node, and until the node's
@@ -117,16 +115,15 @@ export class Acquisition {
   }
 
   /**
-   * Tells users why the acquisition takes some seconds: by an event, or once by a warning if no one listens
-   * to events.
+   * Tells users why the acquisition takes some seconds: by an event, or by a warning if no one listens to
+   * events.
    */
   #reportServer(untilMs: number): void {
     this.#publication.publish('waiting', { untilMs })
-    if (!isHeard('lease') && !hasWarned) {
-      hasWarned = true
-      const { name } = this.#options.store
+    if (!isHeard('lease')) {
+      const { store, namespace } = this.#options
       platform.warn(
-        `the lease waits until ${showTime(untilMs)}, because the server of the store '${name}' has started or is new to this group, and may have forgotten leases; if it never forgets, pass assumeDurable: true to the store; for development see docs/leases.md`,
+        `the lease of namespace ${show(namespace)} waits until ${showTime(untilMs)}, because the server of the store '${store.name}' has started or is new to this group, and may have forgotten leases; if it never forgets, pass assumeDurable: true to the store; for development see docs/leases.md`,
         'GRAUPEL_LEASE_WAIT',
       )
     }

@@ -87,12 +87,11 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   }
 
   /**
-   * Gives the node back, so that the next process can take it at once. Its generators, in all threads,
-   * reserve nothing from then on: each thread hands out what it has reserved in the present tick, and then
-   * throws `ERR_CLOSED`. No other process makes those ids. A second call waits for the first.
+   * Gives the node back, so that the next process can take it at once. Generators of all threads hand out
+   * what they have reserved in the present tick, and then throw `ERR_CLOSED`.
    *
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told. The node is then free when its
-   * window has passed.
+   * Does not reject. If the store fails for up to four `callTimeoutMs`, the event `released` has the error,
+   * and the node is free when its window has passed.
    */
   release(): Promise<void> {
     return this.#renewal.release()

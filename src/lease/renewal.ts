@@ -62,7 +62,7 @@ export class Renewal implements HookedLease {
     this.#scheduleFrom(startMs)
   }
 
-  /** Gives the node back. @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told */
+  /** Gives the node back. If the store cannot be told, the event has the error, and the node lapses. */
   release(): Promise<void> {
     if (!this.#queue.enter('release')) return this.#queue.last
     hookedLeases.delete(this)
@@ -75,7 +75,11 @@ export class Renewal implements HookedLease {
     return this.#begin((signal) => this.#giveBack('released', isOriginal, signal), reason)
   }
 
-  /** Seals the node and gives it back. No thread makes an id until `resume`. @throws as `release` */
+  /**
+   * Seals the node and gives it back. No thread makes an id until `resume`.
+   *
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told
+   */
   park(): Promise<void> {
     if (this.phase === 'parking') return this.#queue.last
     if (!this.#queue.enter('park')) return this.#queue.idle
@@ -133,12 +137,16 @@ export class Renewal implements HookedLease {
 
   async #giveBack(event: 'parked' | 'released', isOriginal: boolean, signal: AbortSignal): Promise<void> {
     if (!isOriginal) this.#node.leave()
+    let error: Error | undefined
     try {
       await this.#node.giveBack()
-    } finally {
-      this.#queue.leave('given back', signal)
+    } catch (thrown) {
+      error = thrown as Error
     }
-    this.#publication.publish(event)
+    this.#queue.leave('given back', signal)
+    // Whoever copies the machine may wait for the store. A process that ends cannot do anything about it.
+    if (event === 'parked' && error !== undefined) throw error
+    this.#publication.publish(event, error === undefined ? {} : { error })
   }
 
   async #resume(signal: AbortSignal): Promise<void> {

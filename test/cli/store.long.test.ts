@@ -94,7 +94,7 @@ async function startClosedZooKeeper(): Promise<Server> {
 
 /** The warning of the first lease of a group on a server that may forget. */
 const waitWarning =
-  /^graupel: warning: the lease waits until \S+Z, because the server of the store [^\n]*\(GRAUPEL_LEASE_WAIT\)\n/
+  /^graupel: warning: the lease of namespace '[^']*' waits until \S+Z, because the server of the store [^\n]*\(GRAUPEL_LEASE_WAIT\)\n/
 
 describe.each(stores)('$name', { concurrent: true }, ({ start, clients, url, wrong, refusal, isDurable = false }) => {
   let server: Server

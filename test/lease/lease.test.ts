@@ -104,6 +104,19 @@ describe.each(engines)('a lease with the %s engine', (engine) => {
     expect(createGenerator({ lease: next, engine }).next()).toBeGreaterThan(last)
   })
 
+  it('is released without a rejection while the store cannot be reached, and the event has the error', async () => {
+    const { lease, outage, namespace } = await leaseWith({ windowMs: 900, callTimeoutMs: 100 })
+    const ids = createGenerator({ lease, engine })
+    ids.next()
+    outage.error = new Error('connection refused')
+    await lease.release()
+    expect(caught(() => ids.next())).toMatchObject({ code: 'ERR_CLOSED' })
+    const [released] = eventsOf(namespace).filter(({ type }) => type === 'released')
+    expect(released?.error).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    expect(released?.error?.message).toContain('connection refused')
+    expect(lease.toJSON().state).toBe('released')
+  })
+
   it('names a blocked event loop as the reason', async () => {
     const { lease } = await leaseWith({ windowMs: 900 })
     const ids = createGenerator({ lease, engine })

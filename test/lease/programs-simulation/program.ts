@@ -123,7 +123,7 @@ export class Program {
   }
 
   async release(): Promise<void> {
-    const released = this.lease?.release().catch(() => {})
+    const released = this.lease?.release()
     this.#written.clear()
     await released
   }
