@@ -12,6 +12,7 @@ import mariadb from 'mariadb'
 const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 const pool = mariadb.createPool(process.env.MARIADB_URL ?? 'mariadb://root@127.0.0.1:3306/test')
+pool.on('error', console.error) // a connection that has ended while it was idle; the pool makes another
 await pool.query('CREATE TABLE IF NOT EXISTS orders (id BIGINT PRIMARY KEY, item VARCHAR(100) NOT NULL)')
 
 // One row. mariadb reads BIGINT as a bigint, which JSON.stringify refuses.

@@ -13,6 +13,7 @@ const ids = createGenerator({ node: 7 }) // each host needs its own number
 
 const connectionString = process.env.DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 const pool = new pg.Pool({ connectionString })
+pool.on('error', console.error) // a connection that has ended while it was idle; the pool makes another
 await pool.query('CREATE TABLE IF NOT EXISTS orders (id BIGINT PRIMARY KEY, item TEXT NOT NULL)')
 
 // One row. pg reads BIGINT as a string, which is what JSON needs.

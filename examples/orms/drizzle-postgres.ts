@@ -25,6 +25,7 @@ const ordersRelations = relations(orders, ({ one }) => ({
 }))
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL })
+pool.on('error', console.error) // a connection that has ended while it was idle; the pool makes another
 const db = drizzle(pool, { schema: { customers, orders, customersRelations, ordersRelations } })
 
 // In an app these are migrations by drizzle-kit.

@@ -16,6 +16,7 @@ interface Tables {
 }
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL })
+pool.on('error', console.error) // a connection that has ended while it was idle; the pool makes another
 const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 
 // In an app these are migrations.

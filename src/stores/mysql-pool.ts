@@ -1,6 +1,6 @@
 import { GraupelError, show } from '../core/errors.js'
 import { onAbort } from '../core/timing.js'
-import { clientError } from './options.js'
+import { clientError, outliveErrors } from './options.js'
 
 /** A pool of mysql2 with promises or callbacks, or a pool of mariadb with promises. */
 export type MysqlPool = PromisePool | CallbackPool
@@ -118,6 +118,7 @@ export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlC
   if (typeof pool?.getConnection !== 'function' || typeof pool.execute !== 'function') {
     throw clientError('MySQL', client, what)
   }
+  outliveErrors(pool)
   const { getConnection } = pool as PromisePool
   const dialect = 'batch' in pool ? mariadb : mysql2
 

@@ -35,8 +35,9 @@ const maxStoppedUs = 1_000_000
  *
  * @param client - A pool of mysql2 (`mysql2/promise`, or with callbacks) or of mariadb. The store never
  * closes the pool. It closes a connection on which a transaction was left open, or a call of mysql2 was
- * aborted. Give a mariadb pool a `socketTimeout`, such as 10000 ms, to end dead connections, and a listener
- * of `error`: without a listener, a broken connection ends the process.
+ * aborted. If nobody listens to the event `error` of a mariadb pool, the store does: without a listener, a
+ * broken connection ends the process. Give such a pool a `socketTimeout`, such as 10000 ms, to end dead
+ * connections.
  * @param options - None is required; {@link MysqlStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. The store's functions
  * reject with the error of the client; with GraupelError `ERR_STORE_UNSAFE` if the connection has no

@@ -52,6 +52,21 @@ export function clientError(store: string, client: unknown, clients: string): Ty
   return typeError('ERR_OPTION_INVALID', `the client of ${store} is ${showNoText(client)}; pass ${clients}`)
 }
 
+interface Emitter {
+  listenerCount(event: 'error'): number
+  on(event: 'error', listener: () => void): unknown
+}
+
+/**
+ * Listens to the event `error` of a client if no other code does. Clients of pg, mariadb and node-redis emit
+ * it if a connection breaks between two calls, and Node then ends a process in which nobody listens. The
+ * client connects again, and a call that fails has the error, too.
+ */
+export function outliveErrors(client: unknown): void {
+  const emitter = client as Partial<Emitter>
+  if (typeof emitter.on === 'function' && emitter.listenerCount?.('error') === 0) emitter.on('error', () => {})
+}
+
 /**
  * The calls that make stores of clients, each by a method that its clients have. The first method that is
  * there counts.
@@ -93,6 +108,7 @@ export function checkStore(store: unknown): asserts store is Store {
     ['nowMs', 'function', of.durable === false],
     ['incarnation', 'function', of.durable === false],
     ['place', 'function', false],
+    ['advice', 'function', false],
     ['add', 'function', false],
   ]
   for (const [name, type, isRequired] of rules) {

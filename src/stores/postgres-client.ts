@@ -1,5 +1,5 @@
 import { GraupelError } from '../core/errors.js'
-import { clientError } from './options.js'
+import { clientError, outliveErrors } from './options.js'
 
 /**
  * A `Pool` or a connected `Client` of pg, or the result of `postgres()` of postgres.js. A `Client` that is
@@ -84,6 +84,7 @@ function runOf(client: PostgresClient): Run {
   }
   // A Client has a connect() as well, which returns no connection.
   if (typeof of.connect === 'function' && typeof of.totalCount === 'number') {
+    outliveErrors(client)
     return (text, check) => onConnection(client as PgPool, text, check)
   }
   return async (text, check) => check((await (client as PgClient).query(text)).rows)

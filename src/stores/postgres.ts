@@ -46,8 +46,9 @@ const flushed = `set_config('synchronous_commit', (${levels})[greatest(${session
  * SELECT, INSERT and UPDATE on the tables.
  *
  * @param client - A pool, which is never closed. Other code may use it as well. A connection on which a
- * transaction was left open is refused, and a pool of pg closes it. The store stays in the schema that its
- * first call has found.
+ * transaction was left open is refused, and a pool of pg closes it. If nobody listens to the event `error` of
+ * a pool of pg, the store does: without a listener, a server that restarts ends the process. The store stays
+ * in the schema that its first call has found.
  * @param options - None is required; {@link PostgresStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject
  * with the client's errors; with GraupelError `ERR_STORE_UNAVAILABLE`, whose message has the statements, if

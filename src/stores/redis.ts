@@ -1,5 +1,5 @@
 import { GraupelError } from '../core/errors.js'
-import { clientError, readStoreOptions } from './options.js'
+import { clientError, outliveErrors, readStoreOptions } from './options.js'
 import { newVersion } from './record.js'
 import { ReplicaCheck } from './redis-replicas.js'
 import { commandFor, type Script, textOf } from './redis-scripts.js'
@@ -42,8 +42,8 @@ const versionLength = 36
  * `min-replicas-to-write` is warned of.
  *
  * @param client - A connected client of ioredis, node-redis or valkey-glide: of one server, of Sentinel, or
- * of a cluster. It is never closed. A client of node-redis needs a listener of `error`; without a listener it
- * does not connect again.
+ * of a cluster. It is never closed. If nobody listens to the event `error` of a client of node-redis, the
+ * store does: without a listener, the client does not connect again.
  * @param options - None is required; {@link RedisStoreOptions} describes all.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject
  * with the client's errors; with GraupelError `ERR_STORE_INVALID` if the client gave the answer to another
@@ -149,6 +149,7 @@ function senderOf(client: RedisClient): (key: string, words: [string, ...string[
   if (typeof of?.sendCommand !== 'function') {
     throw clientError('Redis', client, 'a client of ioredis, node-redis or valkey-glide')
   }
+  outliveErrors(client)
   // Only a client of a cluster has `masters`; only a client of Sentinel has `getMasterNode`. `false` means
   // that the command is not a read.
   if ('masters' in of) return (key, words) => (client as NodeRedisClient).sendCommand(key, false, words)

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { mysqlStore } from '../../src/stores/mysql.js'
@@ -15,6 +16,28 @@ const makers: [string, (client: unknown, options?: object) => unknown, unknown][
   ['sqliteStore', (client, options) => sqliteStore(client as never, options), { exec() {}, prepare() {} }],
   ['zookeeperStore', (client, options) => zookeeperStore(client as never, options), () => ({})],
 ]
+
+/** Clients that emit `error` if a connection breaks while no call waits for it. */
+const emitting: [string, (client: unknown) => unknown, object][] = [
+  ['a pool of pg', (client) => postgresStore(client as never), { query() {}, connect() {}, totalCount: 0 }],
+  ['a pool of mariadb', (client) => mysqlStore(client as never), { getConnection() {}, execute() {}, batch() {} }],
+  ['a client of node-redis', (client) => redisStore(client as never), { sendCommand() {} }],
+  ['a cluster of node-redis', (client) => redisStore(client as never), { sendCommand() {}, masters: [] }],
+]
+
+describe.each(emitting)('an error of %s', (_, makeStore, methods) => {
+  it('does not end the process, by one listener for all stores', () => {
+    const client = Object.assign(new EventEmitter(), methods)
+    expect(() => client.emit('error', new Error('reset'))).toThrow('reset')
+    for (let store = 0; store < 20; store++) makeStore(client)
+    expect(client.emit('error', new Error('reset'))).toBe(true)
+    expect(client.listenerCount('error')).toBe(1)
+    const heard = Object.assign(new EventEmitter(), methods)
+    heard.on('error', () => {})
+    makeStore(heard)
+    expect(heard.listenerCount('error')).toBe(1)
+  })
+})
 
 describe.each(makers)('%s', (name, make, client) => {
   const nameOption = ['redisStore', 'zookeeperStore'].includes(name) ? 'prefix' : 'table'

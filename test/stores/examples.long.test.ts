@@ -18,6 +18,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { blocksOf, needsPostgres, repository } from '../support/documents.ts'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.ts'
 import { describeWith } from '../support/needs.ts'
+import { until } from '../support/until.ts'
 import { startConsul } from './kinds/consul.ts'
 import { startEtcd } from './kinds/etcd.ts'
 import { load } from './kinds/kind.ts'
@@ -78,13 +79,111 @@ async function runUntilTerminated(name: string, variables: Record<string, string
   return { code, told, ids }
 }
 
+/** What a program on a leased node has printed, and how it ended. */
+interface Running {
+  readonly child: ChildProcess
+  readonly ids: string[]
+  told(): string
+  readonly ended: Promise<unknown[]>
+}
+
+function launch(name: string, variables: Record<string, string>): Running {
+  const child = spawn(process.execPath, [name], { cwd: folder, env: { ...process.env, ...variables } })
+  started.push(child)
+  let told = ''
+  child.stderr.on('data', (data) => (told += data))
+  const ids: string[] = []
+  createInterface(child.stdout).on('line', (line) => ids.push(line))
+  return { child, ids, told: () => told, ended: once(child, 'close') }
+}
+
+/** Waits until a program has made this many ids. A program that has ended is an error. */
+async function hasMade({ child, ids, told }: Running, count: number): Promise<void> {
+  await until(() => ids.length >= count || child.exitCode !== null || child.signalCode !== null)
+  if (ids.length < count) throw new Error(`the program has ended after ${ids.length} ids: ${told()}`)
+}
+
+/** Makes a program of a document print ids as the programs of examples/ do, and end on SIGTERM. */
+const printing = `
+import { createGenerator as __create } from 'graupel'
+import { acquireLease as __acquire } from 'graupel/lease'
+const __lease = typeof lease === 'undefined' ? await __acquire({ store }) : lease
+const __ids = typeof ids === 'undefined' ? __create({ lease: __lease }) : ids
+const __timer = setInterval(() => {
+  try {
+    console.log(__ids.nextString())
+  } catch (error) {
+    console.error(error.code)
+  }
+}, 100)
+__lease.signal.addEventListener('abort', () => clearInterval(__timer))
+if (process.listenerCount('SIGTERM') === 0) process.once('SIGTERM', () => __lease.release().then(() => process.exit()))
+`
+
+/** Writes the program of a document, so that it prints ids, and returns its file. */
+function printingProgram({ code }: { readonly code: string }): string {
+  const name = `${crypto.randomUUID()}.mjs`
+  const here = code.replace("'zk1:2181,zk2:2181,zk3:2181'", 'process.env.ZOOKEEPER')
+  writeFileSync(join(folder, name), `${here}\n${printing}`)
+  return name
+}
+
+/**
+ * Proves that programs go on when their server is back, and that they end in order on SIGTERM while it is
+ * away or hangs.
+ *
+ * @param stop - The signal by which operators end the server.
+ */
+function outlivesServer(names: () => readonly string[], stop: NodeJS.Signals, start: Start): void {
+  const startAll = async () => {
+    const { server, variables } = await start()
+    if (server === undefined) throw new Error('the programs have no server')
+    const programs = names().map((name) => launch(name, variables))
+    await Promise.all(programs.map((program) => hasMade(program, 3)))
+    return { server, programs }
+  }
+  const endAll = async (programs: readonly Running[]) => {
+    for (const { child } of programs) child.kill('SIGTERM')
+    for (const { ended, ids, told } of programs) {
+      expect({ ended: await ended, told: told() }).toMatchObject({ ended: [0, null] })
+      expect(new Set(ids).size).toBe(ids.length)
+    }
+  }
+
+  it('its programs make ids again when the server is back, and end on SIGTERM while it is away', async () => {
+    const { server, programs } = await startAll()
+    await server.signal(stop)
+    await Promise.all(
+      programs.map(async (program) => {
+        const { child, told, ended } = program
+        await until(() => told().includes('ERR_LEASE_EXPIRED') || child.exitCode !== null)
+        if (child.exitCode !== null) throw new Error(`the program has ended with ${await ended}: ${told()}`)
+      }),
+    )
+    await server.restart()
+    await Promise.all(programs.map((program) => hasMade(program, program.ids.length + 3)))
+    await server.signal('SIGKILL')
+    await endAll(programs)
+    await server.stop()
+  })
+
+  it('its programs end on SIGTERM while the server hangs', async () => {
+    const { server, programs } = await startAll()
+    await server.signal('SIGSTOP')
+    await endAll(programs)
+    await server.stop()
+  })
+}
+
+type Start = () => Promise<{ server?: Server; variables: Record<string, string> }>
+
 /** The variables by which an example reaches its server, or its file. */
 function describeExamples(
   names: string[],
   docstring: string,
   imports: string,
   needed: Parameters<typeof describeWith>[0],
-  start: () => Promise<{ server?: Server; variables: Record<string, string> }>,
+  start: Start,
   more?: (run: (code: string) => Promise<{ stdout: string }>) => void,
 ): void {
   const tests = () => {
@@ -123,6 +222,14 @@ function describeExamples(
         const code = block.code.replace("'zk1:2181,zk2:2181,zk3:2181'", 'process.env.ZOOKEEPER')
         await run(`${program(code)}\nif (typeof lease !== 'undefined') await lease.release()\nprocess.exit()`)
       })
+    }
+
+    const documented = block === undefined ? [] : [block]
+    if (docstring === 'postgresStore') documented.push(...blocksOf('README.md').filter(needsPostgres))
+    if (docstring !== 'sqliteStore' && names.length > 0) {
+      // PostgreSQL waits on SIGTERM until all clients have gone.
+      const stop = docstring === 'postgresStore' ? 'SIGINT' : 'SIGTERM'
+      outlivesServer(() => [...names, ...documented.map(printingProgram)], stop, start)
     }
 
     more?.(run)

@@ -81,7 +81,7 @@ export async function start({ program, words, prepare, ready = '', user }: Launc
   return {
     port,
     async signal(name) {
-      if (name === 'SIGKILL' || name === 'SIGTERM') await end(name)
+      if (name === 'SIGKILL' || name === 'SIGTERM' || name === 'SIGINT') await end(name)
       else if (name === 'SIGSTOP') await stopProcess(child.pid as number)
       else child.kill(name)
     },

@@ -48,7 +48,7 @@ const clients: Record<string, Record<string, Open>> = {
     'postgres.js': byUrl(postgresUrl, 'postgres'),
     async 'pg of the page'(port) {
       const { Pool } = load('pg')
-      const pool = quiet(new Pool({ connectionString: postgresUrl(port), max: 2, query_timeout: 3000 }))
+      const pool = new Pool({ connectionString: postgresUrl(port), max: 2, query_timeout: 3000 })
       return { store: postgresStore(pool), close: () => pool.end() }
     },
   },

@@ -55,8 +55,7 @@ export function load(name: string, folder = 'clients') {
 }
 
 /**
- * Listens to a client's errors. An error of the connection without a listener is uncaught, and node-redis
- * would not reconnect.
+ * Listens to a client's errors, as a program does that connects before it makes a store, or that shows them.
  */
 export function quiet<T extends { on(event: string, listener: () => void): unknown }>(client: T): T {
   client.on('error', () => {})

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type MysqlPool, mysqlStore } from '../../../src/stores/mysql.js'
 import { asUser, type Server, start } from '../servers.ts'
-import { host, load, missingProgram, type Open, quiet, type ServerKind } from './kind.ts'
+import { host, load, missingProgram, type Open, type ServerKind } from './kind.ts'
 
 export const database = 'graupel'
 
@@ -66,8 +66,7 @@ type OpenPool = (port: number, options?: object) => Pool
 export const mysqlPools: Record<'mysql2' | 'mysql2 callbacks' | 'mariadb', OpenPool> = {
   mysql2: (port, options) => load('mysql2/promise').createPool(optionsOf(port, options)),
   'mysql2 callbacks': (port, options) => load('mysql2').createPool(optionsOf(port, options)),
-  // The pool also reports broken connections by an event.
-  mariadb: (port, options) => quiet(load('mariadb').createPool(optionsOf(port, options))),
+  mariadb: (port, options) => load('mariadb').createPool(optionsOf(port, options)),
 }
 
 function optionsOf(port: number, options: object = {}) {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { postgresStore } from '../../../src/stores/postgres.js'
 import { asUser, type Server, start } from '../servers.ts'
-import { host, load, type Open, quiet, type ServerKind } from './kind.ts'
+import { host, load, type Open, type ServerKind } from './kind.ts'
 
 /** @param more - Arguments for the server, such as `-c`, `synchronous_commit=off`. */
 export function startPostgres(...more: string[]): Promise<Server> {
@@ -48,7 +48,7 @@ function postgresBin(): string {
 const postgresClients: Record<string, Open> = {
   async pg(port) {
     const { Pool } = load('pg')
-    const client = quiet(new Pool({ port, host, user: 'postgres' }))
+    const client = new Pool({ port, host, user: 'postgres' })
     return { store: postgresStore(client), close: () => client.end() }
   },
   async 'postgres.js'(port) {

@@ -33,7 +33,7 @@ export const redisClients: Record<string, Open> = {
     return { store: redisStore(client), close: () => client.disconnect() }
   },
   async 'node-redis'(port) {
-    const client = quiet(load('redis').createClient({ url: `redis://${host}:${port}` }))
+    const client = load('redis').createClient({ url: `redis://${host}:${port}` })
     await client.connect()
     return { store: redisStore(client), close: () => client.destroy() }
   },
