@@ -44,6 +44,7 @@ const tools = {
     runs(['/usr/bin/python3', '-c', 'import redis']) ? undefined : 'redis-py (Debian package python3-redis)',
   mysql: mysql.missing,
   postgres: postgres.missing,
+  pgbouncer: () => (runs(['pgbouncer', '--version']) ? undefined : 'pgbouncer (Debian package pgbouncer)'),
   prometheus: () =>
     runs(['prometheus', '--version']) && runs(['promtool', '--version'])
       ? undefined
