@@ -151,6 +151,7 @@ async function storeChecks({ store, calls, shown }: OpenStore): Promise<Check[]>
   const checks: Check[] = [
     { check: 'store', state: store.durable ? 'ok' : 'note', text: `${shown} answers in ${tookMs} ms; ${durable}` },
   ]
+  for (const text of await calls.advice()) checks.push({ check: 'server', state: 'note', text })
   for (const group of await groupsIn(calls)) {
     if (isUnreadable(group)) {
       checks.push({

@@ -78,6 +78,14 @@ export class StoreCalls {
     throw this.#invalid('place', place, 'a text')
   }
 
+  /** Says what an operator should change about the server; nothing if the store cannot. @throws as `read` */
+  async advice(signal?: AbortSignal): Promise<string[]> {
+    if (this.store.advice === undefined) return []
+    const advice: unknown = await this.#call('advice', signal, (own) => this.store.advice?.(own))
+    if (Array.isArray(advice) && advice.every((text) => typeof text === 'string')) return advice
+    throw this.#invalid('advice', advice, 'an array of texts')
+  }
+
   /**
    * Writes a value that no other write has, and returns after an answered write. A record with this value
    * proves that an attempt has landed, but not that the store keeps it: PostgreSQL shows a commit whose

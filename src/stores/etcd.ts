@@ -164,6 +164,16 @@ export function etcdStore(options: EtcdStoreOptions): Store {
     async place(signal) {
       return `cluster ${(await range(`${prefix}/`, undefined, signal)).cluster}, keys ${prefix}/`
     },
+    async advice(signal) {
+      // Each write of a lease is a revision, and etcd compacts none unless it is told to.
+      const body = { key: toBase64(`${prefix}/`), revision: '1', count_only: true }
+      const answer = await ask('kv/range', body, true, signal)
+      if (/has been compacted/.test(answer.text)) return []
+      const { revision } = accept(answer).header as { revision?: string }
+      return [
+        `etcd still has all of its ${revision} revisions; it stops at its quota, 2 GB by default, if it never compacts: start it with --auto-compaction-retention=1h`,
+      ]
+    },
     async nowMs(signal) {
       return timeOf((await range(`${prefix}/`, undefined, signal)).date)
     },

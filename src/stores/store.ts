@@ -61,6 +61,8 @@ export interface Store {
   incarnation?(signal?: AbortSignal, key?: string): Promise<string>
   /** Describes where the records are, for people: the server, and the database, schema, table or prefix. */
   place?(signal?: AbortSignal): Promise<string>
+  /** Says what an operator should change about the server, a sentence each. `graupel doctor` prints them. */
+  advice?(signal?: AbortSignal): Promise<readonly string[]>
   /** Adds to a number that is 0 at first, in one step, and returns the sum. */
   add?(key: string, count: bigint, signal?: AbortSignal): Promise<bigint>
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type EtcdStoreOptions, etcdStore } from '../../src/stores/etcd.js'
 import { storeContract } from '../../src/stores/testing.js'
+import { graupel } from '../support/cli.js'
 import { describeWith } from '../support/needs.ts'
 import { keepsItsPromisesWhileStopped, trustingFetch } from './fetched.ts'
 import { etcdctl, startEtcd, startEtcdWithPassword } from './kinds/etcd.ts'
@@ -78,6 +79,25 @@ describeWith(['etcd'], 'etcd', () => {
       code: 'ERR_STORE_UNAVAILABLE',
       message: expect.stringContaining('leave out user and password, or run etcdctl auth enable'),
     })
+  })
+
+  it('is told by graupel doctor to compact its revisions, until it has compacted some', async () => {
+    const adviceOf = () => {
+      const { stdout } = graupel(['doctor', '--json', '--store', `etcd://127.0.0.1:${server.port}`])
+      const checks: { check: string; state: string; text: string }[] = JSON.parse(stdout)
+      return checks.filter(({ check }) => check === 'server')
+    }
+    const version = await opened().write('grown/1', 'first', undefined)
+    await opened().write('grown/1', 'second', version)
+    expect(adviceOf()).toEqual([
+      {
+        check: 'server',
+        state: 'note',
+        text: expect.stringMatching(/all of its \d+ revisions; .* --auto-compaction-retention=1h$/),
+      },
+    ])
+    etcdctl(server.port, 'compaction', '2')
+    expect(adviceOf()).toEqual([])
   })
 
   it('stopped for longer than a window, makes no id beyond it, and goes on', async () => {

@@ -62,7 +62,7 @@ export function observedStore(store: Store, times: StoreTimes): Store {
       signal?.removeEventListener('abort', giveUp)
     }
   }
-  const { name, durable, nowMs, incarnation, place, add } = store
+  const { name, durable, nowMs, incarnation, place, advice, add } = store
   return {
     name,
     durable,
@@ -81,6 +81,7 @@ export function observedStore(store: Store, times: StoreTimes): Store {
     }),
     // Asked once, for the log.
     ...(place && { place: (signal) => place.call(store, signal) }),
+    ...(advice && { advice: (signal) => advice.call(store, signal) }),
     ...(add && { add: (key, count, signal) => timed('add', signal, () => add.call(store, key, count, signal)) }),
   }
 }

@@ -113,7 +113,7 @@ function isAbsent({ code, message }: NodeJS.ErrnoException, name: string): boole
 }
 
 /** The functions of a store that ask its server. */
-const calls = ['read', 'list', 'write', 'nowMs', 'incarnation', 'place', 'add', 'setup'] as const
+const calls = ['read', 'list', 'write', 'nowMs', 'incarnation', 'place', 'advice', 'add', 'setup'] as const
 
 /** A client is replaced if a call is given up, and the client has answered nothing for this time. */
 const replacedAfterMs = 1000
