@@ -1,6 +1,6 @@
 // Measures how much the server of each store keeps on its disk for each renewal of a lease.
 // It prints bytes for each renewal, and megabytes a day for 100 processes. docs/leases.md has the table.
-import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from 'graupel/stores'
@@ -14,7 +14,7 @@ import { startZooKeeper, zookeeperKind } from '../test/stores/kinds/zookeeper.ts
 import type { Server } from '../test/stores/servers.ts'
 
 /** The record of a lease is as long as this text. */
-const record = 'x'.repeat(260)
+const record = 'x'.repeat(395)
 const leases = 100
 /** The default window is 6 s, and a lease is renewed after a third of it. */
 const renewalsADay = (24 * 3600) / 2
@@ -74,11 +74,13 @@ function bytesBelow(folder: string): number {
   return files.reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).blocks * 512, 0)
 }
 
+/** All servers have their folders here. */
+const parent = mkdtempSync(join(tmpdir(), 'graupel-growth-'))
+process.env['TMPDIR'] = parent
+// PostgreSQL and MariaDB run as users of their own.
+chmodSync(parent, 0o755)
+
 async function measure({ kind, client, start, hold }: Case): Promise<number> {
-  const parent = mkdtempSync(join(tmpdir(), 'graupel-growth-'))
-  process.env['TMPDIR'] = parent
-  // PostgreSQL and MariaDB run as users of their own.
-  await import('node:fs/promises').then(({ chmod }) => chmod(parent, 0o755))
   const server = await start()
   const { store, close } = await (kind.clients[client] as NonNullable<(typeof kind.clients)[string]>)(server.port)
   await store.setup?.()
@@ -92,9 +94,6 @@ async function measure({ kind, client, start, hold }: Case): Promise<number> {
   await release?.()
   await close()
   await server.stop()
-  process.env['TMPDIR'] = ''
-  delete process.env['TMPDIR']
-  rmSync(parent, { recursive: true, force: true })
   return bytes
 }
 
@@ -109,4 +108,5 @@ for (const [name, about] of Object.entries(cases)) {
   const megabytes = (bytes * renewalsADay * 100) / 1e6
   console.log(`${name.padEnd(40)}${bytes.toFixed(0).padStart(13)}  ${megabytes.toFixed(0).padStart(8)}`)
 }
+rmSync(parent, { recursive: true })
 process.exit()

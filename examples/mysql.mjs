@@ -35,6 +35,6 @@ lease.signal.addEventListener('abort', () => clearInterval(timer))
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, async () => {
     await lease.release()
-    await pool.end()
+    process.exit() // pool.end() would wait for a server that hangs
   })
 }

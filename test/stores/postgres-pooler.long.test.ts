@@ -2,12 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
+import { postgresStore } from 'graupel/stores/postgres'
 import { storeContract } from 'graupel/stores/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshNamespace } from '../support/engines.js'
 import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
-import { host } from './kinds/kind.ts'
+import { host, load } from './kinds/kind.ts'
 import { postgres, startPostgres } from './kinds/postgres.ts'
 import { type Server, start } from './servers.ts'
 
@@ -50,6 +51,18 @@ describeWith(['postgres', 'pgbouncer'], 'PostgreSQL behind PgBouncer', () => {
       pooler = await startPgBouncer(server.port, mode)
     })
     afterAll(() => pooler?.stop())
+
+    it('answers other code of a client of postgres.js, whose statements have parameters', async () => {
+      const sql = load('postgres')({ port: pooler.port, host, user: 'postgres', max: 2, prepare: false })
+      const store = postgresStore(sql)
+      await store.setup()
+      for (let round = 0; round < 100; round++) {
+        const calls = Array.from({ length: 8 }, (_, i) => [store.nowMs?.(), sql`SELECT ${`${i}`}::text AS given`])
+        const answers = await Promise.all(calls.flat())
+        expect(answers.flat().filter((answer) => typeof answer === 'object')).toHaveLength(8)
+      }
+      await sql.end()
+    })
 
     describe.each(Object.entries(postgres.clients))('by %s', (_, open) => {
       it('keeps the contract of a store', async () => {
