@@ -4,6 +4,7 @@
 //   REDIS_URL=redis://127.0.0.1:6379 node bullmq.mjs
 //
 // It makes an order a second and prints when its mail was sent, until Ctrl-C or SIGTERM.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue, Worker } from 'bullmq'
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
@@ -49,10 +50,10 @@ const timer = setInterval(async () => {
 
 async function end() {
   clearInterval(timer)
-  await worker.close()
-  await queue.close()
+  // BullMQ waits until its server answers, so it gets five seconds.
+  await Promise.race([worker.close().then(() => queue.close()), sleep(5000)])
   await lease.release()
-  client.disconnect()
+  process.exit()
 }
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, end)
 

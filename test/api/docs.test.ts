@@ -126,6 +126,18 @@ describe('every code block', () => {
     expect(silent.map(({ file, line }) => `${file}:${line}`)).toEqual([])
   })
 
+  it('listens for errors of a pool that would end the process, unless a store does', () => {
+    const examples = readdirSync(join(folder, 'examples'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(mjs|ts)$/.test(file))
+      .map((file) => ({ file: `examples/${file}`, line: 1, code: read(`examples/${file}`) }))
+    const stores = readdirSync(join(folder, 'docs/stores')).map((file) => `docs/stores/${file}`)
+    const programs = [...[...documents, ...stores].flatMap(blocksOf), ...examples]
+    const pools = programs.filter(({ code }) => /new (pg\.)?Pool\(|mariadb\.createPool\(/.test(code))
+    const silent = pools.filter(({ code }) => !/pool\.on\('error'|\b(postgres|mysql)Store\(pool\b/.test(code))
+    expect(silent.map(({ file, line }) => `${file}:${line}`)).toEqual([])
+    expect(pools.length).toBeGreaterThan(5)
+  })
+
   it('is of a kind that is run, or a picture', () => {
     // test/lease/recipes.long.test.ts runs the TypeScript of docs/leases.md.
     const others = blocks.filter(({ file, language }) => language !== 'ts' || file !== 'docs/leases.md')

@@ -190,6 +190,26 @@ describeWith(
       await queue.close()
     })
 
+    it.each<NodeJS.Signals>(['SIGKILL', 'SIGSTOP'])(
+      'bullmq.mjs ends on SIGTERM after %s of its server',
+      async (fault) => {
+        const own = await startRedis()
+        const child = spawn(process.execPath, ['bullmq.mjs'], {
+          cwd: folder,
+          env: { ...process.env, REDIS_URL: `redis://127.0.0.1:${own.port}` },
+        })
+        started.push(child)
+        const ended = once(child, 'close')
+        let told = ''
+        child.stderr.on('data', (data) => (told += data))
+        await once(child.stdout, 'data')
+        await own.signal(fault)
+        child.kill('SIGTERM')
+        expect(await ended, told).toEqual([0, null])
+        await own.stop()
+      },
+    )
+
     it('BullMQ refuses some ids without a prefix, as bullmq.mjs says', async () => {
       const { Queue } = createRequire(join(folder, 'package.json'))('bullmq')
       const queue = new Queue('others', { connection: { host: '127.0.0.1', port: redis.port } })
