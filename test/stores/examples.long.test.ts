@@ -63,22 +63,6 @@ afterAll(() => {
   for (const child of started) child.kill('SIGKILL')
 })
 
-/** Runs a program until it has made some ids, and ends it by SIGTERM. */
-async function runUntilTerminated(name: string, variables: Record<string, string>) {
-  const child = spawn(process.execPath, [name], { cwd: folder, env: { ...process.env, ...variables } })
-  started.push(child)
-  const ended = once(child, 'exit')
-  let told = ''
-  child.stderr.on('data', (data) => (told += data))
-  const ids: bigint[] = []
-  for await (const line of createInterface(child.stdout)) {
-    ids.push(parseId(line, 'decimal'))
-    if (ids.length === 4) child.kill('SIGTERM')
-  }
-  const [code] = await ended
-  return { code, told, ids }
-}
-
 /** What a program on a leased node has printed, and how it ended. */
 interface Running {
   readonly child: ChildProcess
@@ -101,6 +85,15 @@ function launch(name: string, variables: Record<string, string>): Running {
 async function hasMade({ child, ids, told }: Running, count: number): Promise<void> {
   await until(() => ids.length >= count || child.exitCode !== null || child.signalCode !== null)
   if (ids.length < count) throw new Error(`the program has ended after ${ids.length} ids: ${told()}`)
+}
+
+/** Runs a program until it has made some ids, and ends it by SIGTERM. */
+async function runUntilTerminated(name: string, variables: Record<string, string>) {
+  const program = launch(name, variables)
+  await hasMade(program, 4)
+  program.child.kill('SIGTERM')
+  const [code] = await program.ended
+  return { code, told: program.told(), ids: program.ids.map((id) => parseId(id, 'decimal')) }
 }
 
 /** Makes a program of a document print ids as the programs of examples/ do, and end on SIGTERM. */
