@@ -16,6 +16,9 @@ import type { CounterText } from './text.js'
 /** The most numbers of one call. Their texts take some megabytes. */
 const maxTaken = 65_536
 
+/** How long a call waits for a store that does not answer, in time limits of a call of the store. */
+const answerCalls = 2
+
 /** How long conflicts are tolerated, in time limits of a call of the store. */
 const conflictCalls = 10
 
@@ -114,12 +117,13 @@ export async function openCounter(
 ): Promise<Counter> {
   const { random } = surroundings
   const calls = new StoreCalls(store, surroundings, callTimeoutMs)
-  const protocol = new CounterProtocol(calls, rules, surroundings, 2 * callTimeoutMs)
+  const protocol = new CounterProtocol(calls, rules, surroundings)
   await protocol.read(signal)
   const { name } = rules
   const { max } = text
   const hasTime = rules.reset !== 'never' || text.hasTime
-  const queueRules = { name, max, hasTime, conflictMs: conflictCalls * callTimeoutMs }
+  const [conflictMs, answerMs] = [conflictCalls * callTimeoutMs, answerCalls * callTimeoutMs]
+  const queueRules = { name, max, hasTime, conflictMs, answerMs }
   return asCounter(
     name,
     new CounterQueue(calls, protocol, queueRules, surroundings, new Pace(random), turns),

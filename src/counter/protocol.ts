@@ -1,4 +1,3 @@
-import type { Clock } from '../core/timing.js'
 import type { StoreCalls } from '../stores/calls.js'
 import type { StoreEntry } from '../stores/store.js'
 import { type Moment, momentAt } from './period.js'
@@ -11,8 +10,8 @@ interface Range {
   readonly count: number
 }
 
-/** The clock and the tokens, which a simulation injects. */
-export interface CounterTools extends Pick<Clock, 'monotonicMs'> {
+/** The tokens and the machine, which a simulation injects. */
+export interface CounterTools {
   /** Makes a short text that no process ever makes again. */
   newToken(): string
   /** Reads a number that differs in a copy of the machine, or after a hook. */
@@ -35,7 +34,6 @@ export class CounterProtocol {
   readonly #calls: StoreCalls
   readonly #rules: CounterRules
   readonly #tools: CounterTools
-  readonly #writeMs: number
   #writer: string
   /** The machine that has made the pending writes and has the held counts. */
   #machine: number
@@ -58,12 +56,10 @@ export class CounterProtocol {
   #lost = 0
   #recovered = 0
 
-  /** @param writeMs - How long a write is repeated while its outcome is not known. */
-  constructor(calls: StoreCalls, rules: CounterRules, tools: CounterTools, writeMs: number) {
+  constructor(calls: StoreCalls, rules: CounterRules, tools: CounterTools) {
     this.#calls = calls
     this.#rules = rules
     this.#tools = tools
-    this.#writeMs = writeMs
     this.#writer = tools.newToken()
     this.#machine = tools.machine()
   }
@@ -122,19 +118,19 @@ export class CounterProtocol {
   /**
    * Takes counts of a period, from {@link nextOf} on, by a write. If the write lands, the counts are held.
    *
+   * @param untilMs - Monotonic milliseconds at which a write whose outcome is not known is given up.
    * @returns Whether the write has landed. Otherwise an earlier write of this process may have landed, and
    * its counts are held.
    * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID` if the outcome is not known; a later
    * write finds it out; `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`.
    */
-  async write(period: string, count: number): Promise<boolean> {
+  async write(period: string, count: number, untilMs: number): Promise<boolean> {
     this.#leaveCopied()
     const range = { period, first: this.nextOf(period), count }
     const end: Position = { period, count: range.first + count - 1 }
     const attempt = this.#tools.newToken()
     const { version } = this.#known
     const writers = addWriter(this.#known.writers, this.#writer, attempt)
-    const untilMs = this.#tools.monotonicMs() + this.#writeMs
     this.#pending.set(attempt, range)
     const written = await this.#calls.write(this.#rules.key, writeCounter(this.#rules, end, writers), version, untilMs)
     if (!written.landed) {

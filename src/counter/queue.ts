@@ -21,6 +21,8 @@ export interface QueueRules {
   readonly hasTime: boolean
   /** How long a call may meet conflicts, in milliseconds. */
   readonly conflictMs: number
+  /** How long a call may wait for a store that does not answer, in milliseconds. */
+  readonly answerMs: number
 }
 
 /** Numbers that are given before other work has a turn. Their texts take some milliseconds. */
@@ -62,6 +64,8 @@ export class Turns {
 interface Caller {
   readonly count: number
   readonly sinceMs: number
+  /** Monotonic milliseconds at which the call is refused if the store has not answered. */
+  untilMs: number
   /** Aborted by a caller that does not need its counts. */
   readonly signal: AbortSignal | undefined
   resolve(taken: Taken): void
@@ -110,7 +114,8 @@ export class CounterQueue {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(this.#closedError())
       if (signal?.aborted) return reject(signal.reason)
-      this.#waiting.push({ count, sinceMs: this.#clock.monotonicMs(), signal, resolve, reject })
+      const sinceMs = this.#clock.monotonicMs()
+      this.#waiting.push({ count, sinceMs, untilMs: sinceMs + this.#rules.answerMs, signal, resolve, reject })
       if (!this.#isRunning) this.#run()
     })
   }
@@ -131,8 +136,8 @@ export class CounterQueue {
     while (this.#waiting.length > 0) {
       const pauseMs = this.#pace.pauseMs(this.#clock.monotonicMs())
       if (pauseMs > 0) await this.#calls.wait(pauseMs)
-      const served = this.#waiting.splice(0)
-      if (served.length === 0) break
+      const served = this.#refuseUnanswered(this.#waiting.splice(0))
+      if (served.length === 0) continue
       try {
         const left = await this.#serve(served)
         if (this.#isClosed) this.#rejectAll(left, this.#closedError())
@@ -146,16 +151,19 @@ export class CounterQueue {
 
   /** Makes one write for all callers. Returns the callers that have to try again. */
   async #serve(callers: readonly Caller[]): Promise<Caller[]> {
+    // The oldest call decides: it may have waited for the write before this one.
+    const untilMs = callers.reduce((least, caller) => Math.min(least, caller.untilMs), Number.POSITIVE_INFINITY)
     // Read after the calls were made: a number is counted between its call and its answer, on the right side
     // of a boundary.
-    const nowMs = this.#rules.hasTime ? ((await this.#calls.nowMs()) ?? this.#clock.wallMs()) : 0
+    const storeMs = this.#rules.hasTime ? await this.#calls.nowMs(undefined, undefined, untilMs) : 0
+    const nowMs = storeMs ?? this.#clock.wallMs()
     const moment = this.#protocol.momentAt(nowMs)
     const left = await this.#giveHeld(callers, moment)
     const fitting = this.#refuseOverflow(left, moment.period)
     if (fitting.length === 0 || this.#isClosed) return fitting
     const count = fitting.reduce((sum, caller) => sum + caller.count, 0)
     const startMs = this.#clock.monotonicMs()
-    const hasLanded = await this.#protocol.write(moment.period, count)
+    const hasLanded = await this.#protocol.write(moment.period, count, untilMs)
     const endMs = this.#clock.monotonicMs()
     if (hasLanded) {
       this.writes++
@@ -215,10 +223,31 @@ export class CounterQueue {
     })
   }
 
-  /** Refuses the callers that have met conflicts for too long. Returns the others. */
+  /** Refuses the callers that have waited behind a write until their time was over. Returns the others. */
+  #refuseUnanswered(callers: readonly Caller[]): Caller[] {
+    const { name, answerMs } = this.#rules
+    const nowMs = this.#clock.monotonicMs()
+    return callers.filter(({ untilMs, reject }) => {
+      if (nowMs < untilMs) return true
+      reject(
+        new GraupelError(
+          'ERR_STORE_UNAVAILABLE',
+          `a call of the counter '${name}' waited for ${answerMs} ms behind earlier calls; nothing was counted: call again`,
+        ),
+      )
+      return false
+    })
+  }
+
+  /**
+   * Refuses the callers that have met conflicts for too long. Returns the others, whose time begins anew,
+   * because the store has answered.
+   */
   #refuseLate(callers: readonly Caller[], nowMs: number): Caller[] {
-    const { name, conflictMs } = this.#rules
-    return callers.filter(({ sinceMs, reject }) => {
+    const { name, conflictMs, answerMs } = this.#rules
+    return callers.filter((caller) => {
+      const { sinceMs, reject } = caller
+      caller.untilMs = nowMs + answerMs
       if (nowMs - sinceMs < conflictMs) return true
       reject(
         new GraupelError(

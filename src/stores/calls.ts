@@ -37,9 +37,13 @@ export class StoreCalls {
     this.#callTimeoutMs = callTimeoutMs
   }
 
-  /** @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; the reason of the signal. */
-  async read(key: string, signal?: AbortSignal): Promise<StoreEntry | undefined> {
-    return this.#checkEntry('read', key, await this.#call('read', signal, (own) => this.store.read(key, own)))
+  /**
+   * @param untilMs - Monotonic milliseconds at which the call is given up.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; the reason of the signal.
+   */
+  async read(key: string, signal?: AbortSignal, untilMs?: number): Promise<StoreEntry | undefined> {
+    const entry = await this.#call('read', signal, (own) => this.store.read(key, own), untilMs)
+    return this.#checkEntry('read', key, entry)
   }
 
   /** @throws as `read` */
@@ -54,11 +58,13 @@ export class StoreCalls {
   }
 
   /**
-   * Reads the clock of the server that has a key; `undefined` if the store has no clock. @throws as `read`
+   * Reads the clock of the server that has a key; `undefined` if the store has no clock.
+   *
+   * @param untilMs - Monotonic milliseconds at which the call is given up. @throws as `read`
    */
-  async nowMs(signal?: AbortSignal, key?: string): Promise<number | undefined> {
+  async nowMs(signal?: AbortSignal, key?: string, untilMs?: number): Promise<number | undefined> {
     if (this.store.nowMs === undefined) return undefined
-    const nowMs: unknown = await this.#call('nowMs', signal, (own) => this.store.nowMs?.(own, key))
+    const nowMs: unknown = await this.#call('nowMs', signal, (own) => this.store.nowMs?.(own, key), untilMs)
     if (typeof nowMs === 'number' && Math.abs(nowMs) <= maxDateMs) return nowMs
     throw this.#invalid('nowMs', nowMs, 'milliseconds since 1970')
   }
@@ -94,7 +100,7 @@ export class StoreCalls {
    *
    * @param expected - As in {@link Store.write}. Each attempt expects this version, or the version of an
    * earlier attempt that has landed.
-   * @param untilMs - Monotonic milliseconds after which no attempt is begun.
+   * @param untilMs - Monotonic milliseconds at which the call is given up, whatever it waits for.
    * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the outcome is not known by then; `ERR_STORE_INVALID`;
    * the reason of the signal.
    */
@@ -108,7 +114,12 @@ export class StoreCalls {
     let cause: unknown
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       try {
-        const version: unknown = await this.#call('write', signal, (own) => this.store.write(key, value, expected, own))
+        const version: unknown = await this.#call(
+          'write',
+          signal,
+          (own) => this.store.write(key, value, expected, own),
+          untilMs,
+        )
         if (typeof version === 'string' && version !== '') return { landed: true, version }
         if (version !== undefined) throw this.#invalid('write', version, 'the new version, or undefined')
       } catch (error) {
@@ -117,7 +128,7 @@ export class StoreCalls {
         cause = error
       }
       try {
-        const found = await this.read(key, signal)
+        const found = await this.read(key, signal, untilMs)
         if (found?.value === value) expected = found.version
         // The version from before does not prove that the write has failed, because the write may be under
         // way. So it is repeated.
@@ -149,8 +160,10 @@ export class StoreCalls {
     call: string,
     signal: AbortSignal | undefined,
     run: (signal: AbortSignal) => Promise<T> | undefined,
+    untilMs = Number.POSITIVE_INFINITY,
   ): Promise<T | undefined> {
-    return callWithin({ call, store: this.store.name }, this.#clock, this.#callTimeoutMs, signal, run)
+    const timeoutMs = Math.min(this.#callTimeoutMs, Math.max(0, untilMs - this.#clock.monotonicMs()))
+    return callWithin({ call, store: this.store.name }, this.#clock, timeoutMs, signal, run)
   }
 
   #checkEntry(name: string, key: string | undefined, entry: unknown): StoreEntry | undefined {
@@ -209,7 +222,9 @@ export function callWithin<T>(
       throw isOwn(error) ? error : failure(`failed: ${reasonOf(error)}`, error)
     }
   }
-  return endWithin(clock, callTimeoutMs, signal, attempt, () => failure(`did not answer within ${callTimeoutMs} ms`))
+  return endWithin(clock, callTimeoutMs, signal, attempt, () =>
+    failure(`did not answer within ${Math.ceil(callTimeoutMs)} ms`),
+  )
 }
 
 /**

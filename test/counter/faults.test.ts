@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { Store } from '../../src/stores/store.js'
 import { type Fault, lostAfter, lostBefore, never, World } from './counters.ts'
 
 let world: World
@@ -23,6 +24,17 @@ const resent: Fault = async (apply) => {
   await apply()
   return apply()
 }
+
+/** Answers just before the time limit of a call, which is 100 ms. */
+async function slow<T>(answer: () => T): Promise<T> {
+  await world.time.sleep(95)
+  return answer()
+}
+
+const slowFailure = () =>
+  slow(() => {
+    throw new Error('failed late')
+  })
 
 describe('a number is neither missing nor given twice', () => {
   it.each<[string, Fault]>([
@@ -164,6 +176,43 @@ describe('a store', () => {
     ])
     world.faults = []
     expect(await world.until(counter.next())).toBe('1')
+  })
+
+  describe.each<[string, Partial<Store>]>([
+    ['that hangs', { read: never, write: never, nowMs: never }],
+    ['whose writes hang', { write: never }],
+    ['whose writes fail at once, and whose reads hang', { read: never, write: () => Promise.reject(new Error('cut')) }],
+    [
+      'whose writes hang, and whose clock takes nearly its time',
+      { write: never, nowMs: () => slow(() => world.nowMs) },
+    ],
+    ['that takes nearly its time for each failure', { read: slowFailure, write: slowFailure }],
+  ])('%s', (_, hanging) => {
+    it.each(['never', 'day'] as const)(
+      'refuses each call after two time limits of a call (reset %s)',
+      async (reset) => {
+        const counter = await world.open({ reset })
+        // The first write lands late, and the calls that come meanwhile wait for it.
+        world.faults = [async (apply) => world.time.sleep(90).then(apply)]
+        const landed = counter.next()
+        await world.until(world.time.sleep(5))
+        Object.assign(world.store, hanging)
+        const waited: number[] = []
+        const refused: unknown[] = []
+        for (let call = 0; call < 40; call++) {
+          const sinceMs = world.time.monotonicMs()
+          counter.next().catch(({ code }) => {
+            refused.push(code)
+            waited.push(world.time.monotonicMs() - sinceMs)
+          })
+          await world.until(world.time.sleep(15))
+        }
+        await world.until(world.time.sleep(1000))
+        expect(await landed).toBe('1')
+        expect(refused).toEqual(Array.from({ length: 40 }, () => 'ERR_STORE_UNAVAILABLE'))
+        expect(Math.max(...waited)).toBeLessThanOrEqual(200)
+      },
+    )
   })
 
   it('whose clock fails rejects the call, and nothing is counted', async () => {
