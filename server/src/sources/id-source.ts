@@ -20,6 +20,8 @@ export interface Readiness {
   readonly isReady: boolean
   /** Why it is not ready, in a sentence. */
   readonly reason?: string
+  /** The error of every id that is asked for now. A source that is not ready may still make ids. */
+  readonly refusal?: GraupelError
   /** Milliseconds until no more ids can be made, unless the store renews the lease. */
   readonly remainingMs: number
 }
@@ -34,6 +36,8 @@ const retryMs = 1000
  * has failed and one is left.
  */
 const lowPart = 1 / 3
+/** How far ids may run ahead of a clock that was set back. */
+const mostAheadMs = 1000
 
 /** Makes ids of one layout, with a leased node of its own. */
 export class IdSource {
@@ -84,25 +88,30 @@ export class IdSource {
     return createUuidGenerator({ ids: this.#running() }).fillAsync(new Uint8Array(16 * count))
   }
 
-  /** Checks that an id can be made now. @throws GraupelError `ERR_LEASE_EXPIRED` */
+  /**
+   * Checks that an id can be made now. @throws GraupelError `ERR_LEASE_EXPIRED`, `ERR_CLOCK_ROLLBACK`,
+   * `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`
+   */
   check(): void {
-    this.#running()
-    const { remainingMs, reason } = this.readiness()
-    if (remainingMs <= 0) throw new GraupelError('ERR_LEASE_EXPIRED', reason as string, { retryAfterMs: retryMs })
+    const { refusal } = this.readiness()
+    if (refusal !== undefined) throw refusal
   }
 
-  readiness(nowMs = Date.now()): Readiness {
+  readiness(): Readiness {
+    const nowMs = Date.now()
     const lease = this.#lease
-    if (lease === undefined || lease.signal.aborted) {
+    if (lease === undefined || lease.signal.aborted || this.#generator === undefined) {
       // Only the code, because clients see it. A message may name the address of the store.
       const { code } = Object(this.#error) as { code?: unknown }
       const cause = typeof code === 'string' ? ` (${code})` : ''
-      return { isReady: false, reason: `no node of layout '${this.layout.name}' is leased${cause}`, remainingMs: 0 }
+      return unready(this.#expired(`no node of layout '${this.layout.name}' is leased${cause}`), 0)
     }
-    const remainingMs = lease.stats().ceilingMs - nowMs
+    const remainingMs = Math.max(0, lease.stats().ceilingMs - nowMs)
+    const clockError = this.#clockErrorAt(nowMs, this.#generator.stats().aheadMs)
+    if (clockError !== undefined) return unready(clockError, remainingMs)
     if (remainingMs > this.#choice.windowMs * lowPart) return { isReady: true, remainingMs }
     const reason = `the store has not renewed the lease of node ${lease.node} of layout '${this.layout.name}' in time`
-    return { isReady: false, reason, remainingMs: Math.max(0, remainingMs) }
+    return remainingMs > 0 ? { isReady: false, reason, remainingMs } : unready(this.#expired(reason), 0)
   }
 
   stats(): { readonly ids: Stats; readonly lease: LeaseStats } | undefined {
@@ -127,10 +136,36 @@ export class IdSource {
 
   #running(): IdGenerator {
     if (this.#generator !== undefined) return this.#generator
-    throw new GraupelError('ERR_LEASE_EXPIRED', this.readiness().reason as string, {
-      cause: this.#error,
-      retryAfterMs: retryMs,
-    })
+    throw this.readiness().refusal
+  }
+
+  #expired(reason: string): GraupelError {
+    return new GraupelError('ERR_LEASE_EXPIRED', reason, { cause: this.#error, retryAfterMs: retryMs })
+  }
+
+  /**
+   * Makes the error that the generator throws at this time of the clock. No lease changes that, and a clock
+   * that was set back makes the lease look longer than it is.
+   */
+  #clockErrorAt(nowMs: number, aheadMs: number): GraupelError | undefined {
+    const { name, epochMs, expiresAt } = this.layout
+    // Without the times, because the reasons of several workers are joined.
+    if (nowMs < epochMs) {
+      const rule = `the clock of this host shows a time before the epoch of layout '${name}'; set the clock`
+      return new GraupelError('ERR_CLOCK_BEFORE_EPOCH', rule)
+    }
+    if (nowMs >= expiresAt.getTime()) {
+      const rule = `layout '${name}' has no ids for the time that the clock of this host shows; set the clock, or move to a layout with a later epoch`
+      return new GraupelError('ERR_LAYOUT_EXPIRED', rule)
+    }
+    const lateMs = aheadMs - this.#maxAheadMs
+    if (lateMs <= 0) return undefined
+    const rule = `the clock of this host was set back behind the last id of layout '${name}'; set the clock, or wait until it has passed that id`
+    return new GraupelError('ERR_CLOCK_ROLLBACK', rule, { retryAfterMs: lateMs })
+  }
+
+  get #maxAheadMs(): number {
+    return Math.max(mostAheadMs, 2 * this.layout.tickMs)
   }
 
   #acquire(): Promise<void> {
@@ -140,7 +175,7 @@ export class IdSource {
 
   async #acquireNode(): Promise<void> {
     const lease = await acquireLease({ ...this.#choice, layout: this.layout, signal: this.#end.signal })
-    this.#generator = createGenerator({ lease }) as IdGenerator
+    this.#generator = createGenerator({ lease, maxAheadMs: this.#maxAheadMs }) as IdGenerator
     this.#lease = lease
     this.#error = undefined
   }
@@ -164,6 +199,10 @@ export class IdSource {
       }
     }
   }
+}
+
+function unready(refusal: GraupelError, remainingMs: number): Readiness {
+  return { isReady: false, reason: refusal.message, refusal, remainingMs }
 }
 
 const noTotals: Totals = {
