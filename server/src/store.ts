@@ -28,11 +28,17 @@ export async function storeOf(options: Options): Promise<OpenedStore> {
   } catch (error) {
     if (exitCodeOf(error) === 2) throw error
     const { message } = error as Error
-    const remedy = /not a database|malformed/.test(message)
-      ? 'restore the file from a backup, or start anew with another folder as --data'
-      : repairDisk
-    throw new StartError('ERR_DATA_UNAVAILABLE', `${message}; ${remedy}`, error)
+    throw new StartError('ERR_DATA_UNAVAILABLE', `${message}; ${remedyFor(message, dirname(file))}`, error)
   }
+}
+
+function remedyFor(message: string, folder: string): string {
+  if (/not a database|malformed/.test(message)) {
+    return 'restore the file from a backup, or start anew with another folder as --data'
+  }
+  if (/locked/.test(message))
+    return `end the transaction of another process; npx graupel doctor --data ${folder} names it`
+  return repairDisk
 }
 
 /** Returns the default of `--data`. @throws StartError if the user has no home directory */

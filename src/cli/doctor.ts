@@ -1,10 +1,14 @@
 import { accessSync, constants, lstatSync, readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { pagesFolder } from '../host/folder.js'
 import { engineInfo } from '../index.js'
 import type { Layout } from '../layout/index.js'
+import { numbersFolder } from '../stores/record.js'
+import { sqliteFileOf } from '../stores/url/sqlite.js'
+import { StoreUrl } from '../stores/url/url.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import { groupsIn, isUnreadable, nodesIn, stateOf, timeOf } from './lease-records.js'
+import { lockHolders } from './lock-holders.js'
 import { type Output, paintFor, printable, table } from './output.js'
 import { clientNotes, type OpenStore, type StoreValues, storeFlags, withStore } from './store.js'
 import { layoutFlags, layoutsOf } from './values.js'
@@ -12,6 +16,7 @@ import { layoutFlags, layoutsOf } from './values.js'
 const flags = {
   ...layoutFlags,
   ...storeFlags,
+  data: { value: 'FOLDER', help: 'the folder of a graupel-server, whose database is the store' },
   json: { help: 'print a JSON array' },
   help: helpFlag,
 } as const
@@ -23,7 +28,8 @@ export const doctorManual: Manual = {
   flags,
   notes: [
     'Prints a line for each check: ok, note or bad. The exit code is 1 if a check is',
-    'bad, and 0 otherwise. Without --store no store is checked. Nothing is written.',
+    'bad, and 0 otherwise. Without --store and --data no store is checked. Nothing is',
+    'written. All records are read. Those of SQLite have checksums.',
     ...clientNotes,
   ],
 }
@@ -41,7 +47,11 @@ export async function doctor({ values, positionals }: Arguments<keyof typeof fla
     throw new UsageError('ERR_OPTION_INVALID', `doctor takes no ${quote(positionals[0] as string)}; leave it out`)
   }
   const checks = [engine(), copies(), folder(), clock(), ...layoutsOf(values).slice(0, 1).map(expiry)]
-  if (values.store !== undefined) checks.push(...(await stored({ ...values, store: values.store })))
+  if (values.data !== undefined && values.store !== undefined) {
+    throw new UsageError('ERR_OPTION_INVALID', '--data and --store both name a store; give one of them')
+  }
+  const store = values.data === undefined ? values.store : `sqlite:${resolve(values.data, 'graupel.db')}`
+  if (store !== undefined) checks.push(...(await stored({ ...values, store })))
   if (values.json !== undefined) await output.write(`${JSON.stringify(checks, undefined, 2)}\n`)
   else await output.write(shown(checks, output.isTerminal))
   return checks.some(({ state }) => state === 'bad') ? 1 : 0
@@ -132,14 +142,26 @@ function expiry({ name, expiresAt }: Layout): Check {
 }
 
 async function stored(values: StoreValues): Promise<Check[]> {
+  // First, because the command has locks of its own later.
+  const locks = values.store.startsWith('sqlite:') ? await lockChecks(sqliteFileOf(new StoreUrl(values.store))) : []
   try {
-    return await withStore(values, { mayMake: false }, storeChecks)
+    return [...locks, ...(await withStore(values, { mayMake: false }, storeChecks))]
   } catch (error) {
-    return [{ check: 'store', state: 'bad', text: messageOf(error) }]
+    return [...locks, { check: 'store', state: 'bad', text: messageOf(error) }]
   }
 }
 
-async function storeChecks({ store, calls, shown }: OpenStore): Promise<Check[]> {
+async function lockChecks(file: string): Promise<Check[]> {
+  const holders = await lockHolders(file)
+  if (holders.length === 0) return []
+  const text = `${holders.join(' and ')} has had a lock on ${file} for half a second, and nothing can be counted meanwhile; end its transaction, or the process`
+  return [{ check: 'locks', state: 'bad', text }]
+}
+
+/** The most lines about damage. */
+const mostDamage = 20
+
+async function storeChecks({ store, calls, shown, damage }: OpenStore): Promise<Check[]> {
   const startMs = performance.now()
   await calls.read('doctor')
   const tookMs = (performance.now() - startMs).toFixed(1)
@@ -152,6 +174,14 @@ async function storeChecks({ store, calls, shown }: OpenStore): Promise<Check[]>
     { check: 'store', state: store.durable ? 'ok' : 'note', text: `${shown} answers in ${tookMs} ms; ${durable}` },
   ]
   for (const text of await calls.advice()) checks.push({ check: 'server', state: 'note', text })
+  const damaged = await damage()
+  for (const text of damaged.slice(0, mostDamage)) checks.push({ check: 'records', state: 'bad', text })
+  if (damaged.length > mostDamage) {
+    checks.push({ check: 'records', state: 'bad', text: `${damaged.length - mostDamage} more are damaged` })
+  }
+  const numbers = await calls.list(numbersFolder)
+  if (numbers.length > 0)
+    checks.push({ check: 'numbers', state: 'ok', text: `${numbers.length} segments and counters` })
   for (const group of await groupsIn(calls)) {
     if (isUnreadable(group)) {
       checks.push({

@@ -31,6 +31,8 @@ export interface OpenStore {
   readonly shown: string
   /** Returns a message without the credentials of the URL. */
   hide(message: string): string
+  /** Names what is damaged, by checksums. */
+  damage(): Promise<string[]>
 }
 
 /** Lines of manuals that name the packages of clients. */
@@ -67,9 +69,9 @@ export async function withStore<T>(
     ...(table !== undefined && { table }),
     ...(signal !== undefined && { signal }),
   })
-  const { store, shown, hide } = opened
+  const { store, shown, hide, damage } = opened
   try {
-    return await use({ store, calls: new StoreCalls(store, platform, callMs), shown, hide })
+    return await use({ store, calls: new StoreCalls(store, platform, callMs), shown, hide, damage })
   } catch (error) {
     const failure = located(error, opened)
     if (failure instanceof Error) failure.message = hide(failure.message)

@@ -20,7 +20,9 @@ export interface RecordRules<T> {
  *
  * @throws GraupelError `ERR_STATE_MISMATCH` if it has another format; the errors of the rules.
  */
-export function parseRecord<T>({ key, value }: StoreEntry, { types, damaged, checkOwner }: RecordRules<T>): T {
+export function parseRecord<T>(entry: StoreEntry, { types, damaged, checkOwner }: RecordRules<T>): T {
+  const { key, value, damage } = entry
+  if (damage !== undefined) throw damaged(key, damage)
   let found: Record<string, unknown>
   try {
     found = JSON.parse(value)
@@ -79,7 +81,7 @@ export function tokenAt(monotonicMs: number): string {
  * The folder of the records of segments and of counters. It is shared, so a name cannot have segments and a
  * counter at once.
  */
-const numbersFolder = 'numbers/'
+export const numbersFolder = 'numbers/'
 
 /** The kind of numbers that a record counts. */
 export type NumberKind = 'segments' | 'counter'

@@ -1,8 +1,11 @@
+import { platform } from '#platform'
 import { GraupelError } from '../core/errors.js'
+import { sleep } from '../core/timing.js'
 import { clientError, readStoreOptions } from './options.js'
 import { newVersion } from './record.js'
-import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
-import type { StoreOptions } from './store.js'
+import { endOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
+import { bytesOf, entryFrom, type RowBytes, sealed } from './sqlite-row.js'
+import type { StoreEntry, StoreOptions } from './store.js'
 
 /** The parts of a database of better-sqlite3, libsql or `node:sqlite` that a store uses. */
 export interface SqliteDatabase {
@@ -28,11 +31,21 @@ const fullSync = 2
 /** The journals that are lost with the process, so that a crash during a commit damages the file. */
 const lostJournals: unknown[] = ['off', 'memory']
 
-/**
- * The timeout of connections that have no timeout, as in libsql and `node:sqlite`; it is the default of
- * better-sqlite3.
- */
-const busyTimeoutMs = 5000
+/** How long a call waits for a lock: less than the time limit of a call, so that its error names the lock. */
+const lockedMs = 1500
+/** Milliseconds between two attempts to get a lock. They double, and up to half is subtracted at random. */
+const firstPauseMs = 1
+const maxPauseMs = 25
+
+/** A store in a SQLite database. */
+export interface SqliteStore extends SqlStore {
+  /**
+   * Checks the file by `PRAGMA integrity_check`, and every record by its checksum.
+   *
+   * @returns A sentence for each damage, without the key if the damage has no record. Empty if there is none.
+   */
+  damage(signal?: AbortSignal): Promise<string[]>
+}
 
 /**
  * A store in a SQLite database: a file that any number of processes of one host may have open, and that must
@@ -40,8 +53,8 @@ const busyTimeoutMs = 5000
  * means than SQLite, because this drops the locks of the process (docs/stores/sqlite.md, "Backups").
  *
  * Every call is one statement, and blocks the thread for some tenths of a millisecond. While another process
- * writes, a call blocks for up to `PRAGMA busy_timeout` of the connection, which is set to 5000 ms if it is
- * 0.
+ * has a lock, a call tries again for 1500 ms. In between it does not block the thread, unless `PRAGMA
+ * busy_timeout` of the connection is above 0: then each attempt blocks it for that time.
  *
  * A connection with `PRAGMA synchronous` below `FULL` is refused, because a loss of power takes acknowledged
  * writes back; better-sqlite3 sets `NORMAL` in WAL mode. So is `PRAGMA journal_mode` `OFF` or `MEMORY`.
@@ -63,7 +76,7 @@ const busyTimeoutMs = 5000
  * entry.value // 'one'
  * database.close()
  */
-export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOptions = {}): SqlStore {
+export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOptions = {}): SqliteStore {
   options = readStoreOptions(options, 'table')
   const { table = 'graupel_store', assumeDurable } = options
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function') {
@@ -73,6 +86,7 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
   const records = `main.${quoted(table)}`
   const sums = `main.${quoted(`${table}_sums`)}`
   const columns = 'key, value, version'
+  const bytes = bytesOf(columns)
   const ddl = [
     `CREATE TABLE IF NOT EXISTS ${records} (key TEXT PRIMARY KEY, value TEXT NOT NULL, version TEXT NOT NULL) WITHOUT ROWID;`,
     `CREATE TABLE IF NOT EXISTS ${sums} (key TEXT PRIMARY KEY, sum INTEGER NOT NULL) WITHOUT ROWID;`,
@@ -82,18 +96,26 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
   // not report that it fails if another process reads.
   const one = (sql: string, ...values: string[]) => all(sql, ...values)[0]
   const pragma = (name: string): unknown => Object.values(one(`PRAGMA main.${name}`) ?? {})[0]
+  let encoding: string | undefined
+  const entryOf = (row: object): StoreEntry => {
+    // SQLite and `TextDecoder` have the same names of encodings.
+    encoding ??= `${pragma('encoding')}`
+    return entryFrom(row as RowBytes, encoding)
+  }
   const fileOf = () => (database.prepare('PRAGMA database_list').all() as { file?: string }[])[0]?.file
 
-  const check = () => {
+  const checkIdle = () => {
     // This comes first, because it throws if the database is closed. libsql ends the process if a closed
     // database is asked for its transaction.
-    if (Number(pragma('busy_timeout')) === 0) database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+    pragma('busy_timeout')
     if (database.inTransaction === true || database.isTransaction === true) {
       throw new GraupelError(
         'ERR_STORE_UNSAFE',
         'the connection has a transaction open, and a rollback would take back what the store writes; give the store a connection of its own',
       )
     }
+  }
+  const checkDurable = () => {
     if (assumeDurable === true) return
     const synchronous = Number(pragma('synchronous'))
     if (synchronous < fullSync) {
@@ -111,87 +133,103 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
       )
     }
   }
-  const run = async <T>(signal: AbortSignal | undefined, statement: () => T): Promise<T> => {
-    signal?.throwIfAborted()
-    check()
+
+  /**
+   * Runs statements in a transaction that has its lock already. libsql leaves a statement open that has met a
+   * lock. While this statement is open, SQLite commits no write of the connection, although it reports
+   * success, and keeps the connection's old snapshot. `PRAGMA synchronous` meets locks as well.
+   */
+  const attempt = <T>(kind: 'read' | 'write', statement: () => T): T => {
+    checkIdle()
+    database.exec(kind === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN')
     try {
-      return statement()
+      // A transaction that reads gets its lock with its first read.
+      if (kind === 'read') database.exec('SELECT 1 FROM sqlite_master LIMIT 1')
+      checkDurable()
+      const result = statement()
+      database.exec('COMMIT')
+      return result
     } catch (error) {
-      throw /no such table/.test((error as Error).message) ? noTable('sqlite', ddl, error) : error
+      try {
+        database.exec('ROLLBACK')
+      } catch {
+        // SQLite has already rolled back, as it does if the disk is full.
+      }
+      throw error
     }
   }
 
-  /**
-   * Runs a statement in a transaction that has its lock already. libsql leaves a statement open that has met
-   * a lock. While this statement is open, SQLite commits no write of the connection, although it reports
-   * success, and keeps the connection's old snapshot.
-   */
-  const inTransaction = <T>(signal: AbortSignal | undefined, kind: 'read' | 'write', statement: () => T): Promise<T> =>
-    run(signal, () => {
-      database.exec(kind === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN')
+  /** Repeats a transaction that meets a lock, because `busy_timeout` would block the thread. */
+  const run = async <T>(signal: AbortSignal | undefined, kind: 'read' | 'write', statement: () => T): Promise<T> => {
+    const untilMs = platform.monotonicMs() + lockedMs
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+      signal?.throwIfAborted()
       try {
-        // A transaction that reads gets its lock with its first read.
-        if (kind === 'read') database.exec('SELECT 1 FROM sqlite_master LIMIT 1')
-        const result = statement()
-        database.exec('COMMIT')
-        return result
+        return attempt(kind, statement)
       } catch (error) {
-        try {
-          database.exec('ROLLBACK')
-        } catch {
-          // SQLite has already rolled back, as it does if the disk is full.
-        }
-        throw error
+        const { message } = error as Error
+        if (/no such table/.test(message)) throw noTable('sqlite', ddl, error)
+        if (!/database is locked/.test(message) || platform.monotonicMs() >= untilMs) throw error
       }
-    })
+      await sleep(platform, pauseMs * (0.5 + Math.random() / 2), signal)
+    }
+  }
 
   return {
     name: 'sqlite',
     durable: assumeDurable ?? true,
     ddl,
-    setup: () => run(undefined, () => void database.exec(ddl)),
+    setup: () => run(undefined, 'write', () => void database.exec(ddl)),
     read: (key, signal) =>
-      inTransaction(signal, 'read', () => {
-        const row = one(`SELECT ${columns} FROM ${records} WHERE key = ?`, key)
+      run(signal, 'read', () => {
+        const row = one(`SELECT ${bytes} FROM ${records} WHERE key = ?`, key)
         return row && entryOf(row)
       }),
     list: (folder, signal) =>
-      inTransaction(signal, 'read', () => {
-        const sql = `SELECT ${columns} FROM ${records} WHERE key >= ? AND key < ? AND instr(substr(key, length(?) + 1), '/') = 0`
+      run(signal, 'read', () => {
+        const sql = `SELECT ${bytes} FROM ${records} WHERE key >= ? AND key < ? AND instr(substr(key, length(?) + 1), '/') = 0`
         return all(sql, folder, endOf(folder), folder).map(entryOf)
       }),
     write: (key, value, expected, signal) =>
-      inTransaction(signal, 'write', () => {
-        const version = newVersion()
+      run(signal, 'write', () => {
+        const version = sealed(key, value, newVersion())
         const written =
           expected === undefined
             ? one(
-                `INSERT INTO ${records} (${columns}) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING RETURNING version`,
+                `INSERT INTO ${records} (${columns}) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING RETURNING 1`,
                 key,
                 value,
                 version,
               )
             : one(
-                `UPDATE ${records} SET value = ?, version = ? WHERE key = ? AND version = ? RETURNING version`,
+                `UPDATE ${records} SET value = ?, version = ? WHERE key = ? AND version = ? RETURNING 1`,
                 value,
                 version,
                 key,
                 expected,
               )
-        return written?.version
+        return written && version
+      }),
+    damage: (signal) =>
+      run(signal, 'read', () => {
+        const found = all('PRAGMA main.integrity_check').map((row) => `${Object.values(row)[0]}`)
+        const rows = all(`SELECT ${bytes} FROM ${records}`).map(entryOf)
+        return [
+          ...found.filter((text) => text !== 'ok').map((text) => `the file is damaged: ${text}`),
+          ...rows.flatMap(({ key, damage }) =>
+            damage === undefined ? [] : [`the record ${key} is damaged: ${damage}`],
+          ),
+        ]
       }),
     nowMs: (signal) =>
-      run(signal, () => {
+      run(signal, 'read', () => {
         // Julian days (sqlite.org/lang_datefunc.html); 2440587.5 is 1970.
         const sql = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS TEXT) AS value"
         return Number(one(sql)?.value)
       }),
-    place: (signal) =>
-      run(signal, () => {
-        return `file ${fileOf() || 'in memory'}, table ${table}`
-      }),
+    place: (signal) => run(signal, 'read', () => `file ${fileOf() || 'in memory'}, table ${table}`),
     add: (key, count, signal) =>
-      inTransaction(signal, 'write', () => {
+      run(signal, 'write', () => {
         // As text, because a sum may be more than a number holds.
         const sql = `INSERT INTO ${sums} (key, sum) VALUES (?, CAST(? AS INTEGER)) ON CONFLICT (key) DO UPDATE SET sum = sum + excluded.sum RETURNING CAST(sum AS TEXT) AS value`
         return BigInt((one(sql, key, count.toString()) as Row).value)

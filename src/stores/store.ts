@@ -6,6 +6,8 @@ export interface StoreEntry {
   readonly value: string
   /** Names the write: no other write of the key, before or after, has this version. */
   readonly version: string
+  /** How the store knows that the record is not what was written, such as by a checksum. */
+  readonly damage?: string
 }
 
 /**

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { engineInfo, layouts } from 'graupel'
+import { createCounter } from 'graupel/segments'
 import { afterAll, describe, expect, it } from 'vitest'
 import { graupel } from '../support/cli.js'
 import { graupelIn, groupIn, sqliteFleet } from './fleet.ts'
@@ -85,6 +86,34 @@ describe('graupel doctor', () => {
     expect(stdout).toMatch(/\nok +store +.* answers in [\d.]+ ms; durable\n/)
     expect(stdout).toMatch(/\nok +nodes +orders \(.*\): 1023 of 1024 are free\n/)
     expect(status).toBe(0)
+  })
+
+  it('reads all records of the database of a service, and names those that are damaged', async () => {
+    const data = mkdtempSync(join(parent, 'data-'))
+    const { database, store, folder } = await sqliteFleet(join(data, 'graupel.db'))
+    const { next, close } = await createCounter({ store, name: 'bills' })
+    await next()
+    close()
+    expect(await graupelIn(folder, ['doctor', '--data', data])).toMatchObject({ status: 0 })
+    database.exec(`UPDATE graupel_store SET value = replace(value, '"count":1', '"count":0')`)
+    const { status, stdout } = await graupelIn(folder, ['doctor', '--data', data])
+    expect(stdout).toMatch(
+      /\nbad +records +the record numbers\/bills is damaged: its checksum does not fit its content\n/,
+    )
+    expect(status).toBe(1)
+    expect(graupel(['doctor', '--data', data, '--store', 'sqlite:x'])).toMatchObject({ status: 2 })
+  })
+
+  it.runIf(process.platform === 'linux')('names the process that has locked the database', async () => {
+    const data = mkdtempSync(join(parent, 'data-'))
+    const { database, folder } = await sqliteFleet(join(data, 'graupel.db'))
+    for (const lock of ['BEGIN EXCLUSIVE', 'BEGIN; SELECT 1 FROM sqlite_master LIMIT 1']) {
+      database.exec(lock)
+      const { status, stdout } = await graupelIn(folder, ['doctor', '--data', data])
+      expect(stdout).toMatch(new RegExp(`\nbad +locks +process ${process.pid} \\([^)]+\\) has had a lock`))
+      expect(status).toBe(1)
+      database.exec('COMMIT')
+    }
   })
 
   it('ends with 1 if the store cannot be reached, and shows no password', () => {

@@ -67,8 +67,7 @@ export async function graupelIn(folder: string, words: readonly string[]): Promi
 }
 
 /** Makes a SQLite database with the table of a store. */
-export async function sqliteFleet() {
-  const file = join(root, `fleet ${count++}.db`)
+export async function sqliteFleet(file = join(root, `fleet ${count++}.db`)) {
   const Database = createRequire(join(clients, '..', 'package.json'))('libsql')
   const database = new Database(file)
   open.push(() => database.close())

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
+import type { Store } from 'graupel/stores'
 import { expect, it } from 'vitest'
 import { until } from '../support/until.ts'
 import { Faulty } from './support/faulty.ts'
@@ -87,6 +88,24 @@ it('counts are refused while the store is away, and none is missing afterwards',
   expect(problem.detail).not.toContain('10.1.2.3')
   faulty.isAway = false
   expect(await countsOf(`${url}/v1/counters/bills?count=3`)).toEqual(['2', '3', '4'])
+})
+
+it('the count of a damaged record is refused, and not begun anew', async () => {
+  const store = `sqlite:${folder}/damaged.db`
+  const { url } = await startService({ store })
+  expect(await countsOf(`${url}/v1/counters/bills?count=3`)).toEqual(upTo(3))
+  const damaged = (inner: Store): Store => ({
+    ...inner,
+    async read(key, signal) {
+      const found = await inner.read(key, signal)
+      return found && key.startsWith('numbers/') ? { ...found, damage: 'its checksum does not fit' } : found
+    },
+  })
+  const { url: other } = await startService({ store }, { around: damaged })
+  const problem = await problemOf(`${other}/v1/counters/bills`)
+  expect(problem).toMatchObject({ status: 503, code: 'ERR_STATE_CORRUPT' })
+  expect(problem.detail).not.toContain('numbers/')
+  expect(await countsOf(`${url}/v1/counters/bills`)).toEqual(['4'])
 })
 
 it('the counts of a client that has left go to the next client', async () => {

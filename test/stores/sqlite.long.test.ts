@@ -104,13 +104,6 @@ describe.each(['libsql', 'better-sqlite3'])('SQLite by %s', (client) => {
     database.close()
   })
 
-  it('waits for another process that writes, even if the connection has no timeout', async () => {
-    const database = new Database(join(folder, `${client}.db`), { timeout: 0 })
-    await sqliteStore(database).read('folder/1')
-    expect(database.prepare('PRAGMA busy_timeout').all()).toMatchObject([{ timeout: 5000 }])
-    database.close()
-  })
-
   it('names a remedy if the table is missing, and accepts any name of a table', async () => {
     const database = new Database(join(folder, `${client}-other.db`))
     const store = sqliteStore(database, { table: 'order' })

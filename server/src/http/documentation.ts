@@ -176,6 +176,7 @@ export const nameProblems: readonly ProblemCode[] = [
   'ERR_NAME_UNKNOWN',
   'ERR_NAMES_FULL',
   'ERR_STATE_MISMATCH',
+  'ERR_STATE_CORRUPT',
   'ERR_STORE_UNAVAILABLE',
   'ERR_STORE_INVALID',
   'ERR_CLOSED',

@@ -20,6 +20,7 @@ export const statuses = {
   ERR_NODES_EXHAUSTED: 503,
   ERR_CLOCK_SKEW: 503,
   ERR_STATE_UNAVAILABLE: 503,
+  ERR_STATE_CORRUPT: 503,
   ERR_STORE_UNAVAILABLE: 503,
   ERR_STORE_INVALID: 503,
   ERR_EMPTY: 503,
@@ -92,6 +93,8 @@ const hidden: Partial<Record<ProblemCode, string>> = {
   ERR_NODES_EXHAUSTED: 'every node is held by other services; try again later',
   ERR_CLOCK_SKEW: 'the clocks of the service and of its store differ by too much; try again later',
   ERR_STATE_UNAVAILABLE: 'the service cannot reach the state of its node on this host; try again later',
+  ERR_STATE_CORRUPT:
+    'the record of the numbers is damaged, and the operator has to restore it; its log has the details',
   ERR_STORE_UNAVAILABLE: 'the store does not answer; try again later',
   ERR_STORE_INVALID: 'the store gave an unexpected answer; try again later',
   ERR_EMPTY: 'all fetched numbers are used up, and the store does not answer; try again later',

@@ -14,6 +14,8 @@ export interface Opened {
   readonly store: Store & { setup?(): Promise<void> }
   /** Set if Leaf runs on the database. */
   leafAlloc?(table: string | undefined): LeafAllocStore
+  /** Names what is damaged. Set if the store has checksums. */
+  damage?(): Promise<string[]>
   close(): unknown
 }
 

@@ -4,8 +4,9 @@ import { errorCodes, GraupelError, rangeError, reasonOf, show, typeError } from 
 import { checkSignal, readOptions } from '../../core/options.js'
 import { endWithin } from '../../core/timing.js'
 import { groupsFolder } from '../../lease/group.js'
-import { located, StoreCalls } from '../calls.js'
+import { callWithin, located, StoreCalls } from '../calls.js'
 import type { LeafAllocStore } from '../leaf-alloc.js'
+import { numbersFolder } from '../record.js'
 import type { Store } from '../store.js'
 import { consulKind, etcdKind } from './fetched.js'
 import { loadClient, type Names, type Opened, type OpenOptions, replacing, type StoreKind } from './kind.js'
@@ -75,6 +76,20 @@ export interface OpenedStore {
    * @throws RangeError `ERR_OPTION_INVALID` if the database is not MySQL or MariaDB.
    */
   leafAlloc(table?: string): LeafAllocStore
+  /**
+   * Tells whether the store has no record of this package: it is new, or its records are gone, such as on a
+   * volume that is not mounted.
+   *
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE`
+   */
+  isEmpty(): Promise<boolean>
+  /**
+   * Reads the whole store, and returns a sentence for each damage. Only records in SQLite have checksums; the
+   * list of another store is empty.
+   *
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE`
+   */
+  damage(): Promise<string[]>
   /** Closes the client, within a second; it does not reject. Release the leases of the store before. */
   close(): Promise<void>
 }
@@ -83,6 +98,8 @@ export interface OpenedStore {
 const openMs = 5000
 const callMs = 2000
 const closeMs = 1000
+/** Time limit for reading a whole store. */
+const damageMs = 60_000
 
 /**
  * Opens the store that a URL names, for programs that are configured by a variable or a file, with the client
@@ -124,7 +141,13 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   const kind = kindOf(place.scheme)
   const names = namesFor(kind, place.scheme, options)
   try {
-    const { store, leafAlloc, close } = await openClient(place, kind, clientsOf, { names, mayMake: create }, signal)
+    const { store, leafAlloc, damage, close } = await openClient(
+      place,
+      kind,
+      clientsOf,
+      { names, mayMake: create },
+      signal,
+    )
     const closeInTime = async (): Promise<void> => {
       await within(closeMs, async () => close()).catch(() => {})
     }
@@ -145,6 +168,15 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
           `store begins with ${place.scheme}, and Leaf's table is in MySQL; pass a mysql: URL`,
           'store',
         )
+      },
+      async isEmpty() {
+        const calls = new StoreCalls(store, platform, callMs)
+        const found = await Promise.all([groupsFolder, numbersFolder].map((folder) => calls.list(folder)))
+        return found.every((entries) => entries.length === 0)
+      },
+      async damage() {
+        const call = { call: 'damage', store: store.name }
+        return (await callWithin(call, platform, damageMs, undefined, async () => damage?.())) ?? []
       },
       close: closeInTime,
     }

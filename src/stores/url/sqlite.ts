@@ -24,19 +24,22 @@ const nodeSqlite: Client = {
 
 async function open(Database: Database, url: StoreUrl, { names, mayMake }: OpenOptions): Promise<Opened> {
   const { sqliteStore } = await import('../sqlite.js')
-  const path = pathOf(url)
+  const path = sqliteFileOf(url)
   if (!mayMake && !existsSync(path)) throw new Error('there is no such file')
   const database = new Database(path)
-  // PRAGMA synchronous reads the file, which another process may have locked, so the timeout comes first.
-  // Writes have to survive a loss of power, whatever the client's default is. The journal mode stays: WAL
-  // takes a seventh of the time, but a backup of the open file lacks the writes in the WAL file, so numbers
-  // would repeat.
-  database.exec(`PRAGMA busy_timeout = ${connectMs}; PRAGMA synchronous = FULL`)
-  return { store: sqliteStore(database, names), close: () => database.close() }
+  // PRAGMA synchronous reads the file, which another process may have locked. Afterwards the store waits for
+  // locks by itself, because a timeout blocks the thread.
+  const timeout = (ms: number) => `PRAGMA busy_timeout = ${ms}`
+  // Writes survive a loss of power, whatever the client's default is. The journal mode stays: WAL takes a
+  // seventh of the time, but a backup of the open file lacks the writes in the WAL file, so numbers would
+  // repeat.
+  database.exec(`${timeout(connectMs)}; PRAGMA synchronous = FULL; ${timeout(0)}`)
+  const store = sqliteStore(database, names)
+  return { store, damage: () => store.damage(), close: () => database.close() }
 }
 
-/** @throws RangeError `ERR_OPTION_INVALID` */
-function pathOf({ rest }: StoreUrl): string {
+/** Returns the path of the database of a URL. @throws RangeError `ERR_OPTION_INVALID` @internal */
+export function sqliteFileOf({ rest }: StoreUrl): string {
   const path = rest.startsWith('///') ? rest.slice(2) : rest
   // Without a path, and with :memory:, no other process sees the database. For libsql, a path with a scheme
   // is a server.

@@ -111,6 +111,8 @@ export function openedMemory(store: Store = memoryStore()): OpenedStore {
     leafAlloc: () => {
       throw new Error('there is no table of Leaf in this test')
     },
+    isEmpty: async () => false,
+    damage: async () => [],
     close: async () => {},
   }
 }
