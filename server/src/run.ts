@@ -37,6 +37,9 @@ export function announcement(all: readonly [Started, ...Started[]]): string {
   return [`graupel-server ${url}, ${leased.join(', ')}, ${store}`, ...urls.map((one) => `  ${one}`), ''].join('\n')
 }
 
+const newStore =
+  'the store has no records, so all numbers and counts begin; if it had some, such as on a volume that is not mounted, stop the service before it gives numbers again'
+
 /** Time for the store to answer when nodes are released. */
 const closeMs = 5000
 
@@ -75,7 +78,7 @@ export async function run(
       admin && (await Listener.open(admin, { host, port: adminPort as number }, isStopping, '--admin-port'))
     const listener = await Listener.open(app.server, options, isStopping)
     const respUrl = await resp?.listen(host, options.resp as number)
-    const opening = service.open()
+    const opening = service.open(() => app.log.warn({ event: 'new store', store: opened.shown }, newStore))
     const signal = await Promise.race([opening, ended(ending)])
     if (signal === undefined) {
       onReady({ url: listener.url, adminUrl: adminListener?.url, respUrl, nodes: service.nodes(), store: opened.shown })

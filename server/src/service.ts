@@ -26,6 +26,8 @@ export class Service {
   readonly opened: OpenedStore
   /** Set when the service is told to end. It is not ready from then on. */
   isStopping = false
+  /** Set if the store had no records at the start, so all numbers and counts begin. */
+  isStoreNew = false
 
   /**
    * @param store - The opened store, or a wrapper of it.
@@ -56,8 +58,16 @@ export class Service {
     })
   }
 
-  /** Acquires a node for each layout. @throws what `acquireLease` throws */
-  async open(): Promise<void> {
+  /**
+   * Acquires a node for each layout.
+   *
+   * @param onNewStore - Called before the first record is written, if the store has none.
+   * @throws what `acquireLease` throws
+   */
+  async open(onNewStore: () => void = () => {}): Promise<void> {
+    // A store that does not answer keeps the leases waiting anyway.
+    this.isStoreNew = await this.opened.isEmpty().catch(() => false)
+    if (this.isStoreNew) onNewStore()
     await Promise.all([...this.ids.values()].map((source) => source.open()))
   }
 

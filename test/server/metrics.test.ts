@@ -199,3 +199,11 @@ test('a label separates the series of workers under one name', async () => {
   )
   expect(text).toBe('# HELP a_total A.\n# TYPE a_total counter\na_total{worker="0"} 3\na_total{worker="1"} 5\n')
 })
+
+test('a store without records is a metric of the process that finds it, and not of the next one', async () => {
+  const store = `sqlite:${folder}/new.db`
+  for (const value of [1, 0]) {
+    const { app } = await startService({ store })
+    expect(await seriesOf(app, 'graupel_store_new')).toBe(value)
+  }
+})

@@ -25,8 +25,14 @@ test('it prints its address, node, store and example URLs, and logs the events o
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-  expect(lines.map(({ msg }) => msg)).toEqual(['lease: acquired', 'the service is being shut down', 'lease: released'])
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    expect.stringMatching(/^the store has no records, so all numbers and counts begin; /),
+    'lease: acquired',
+    'the service is being shut down',
+    'lease: released',
+  ])
+  expect(lines[0]).toMatchObject({ level: 40, event: 'new store', store: `sqlite:${join(data, 'graupel.db')}` })
   const place = `file ${join(data, 'graupel.db')}, table graupel_store`
   const node = Number(nodeOf(stdout()))
-  expect(lines[0]).toMatchObject({ level: 30, event: 'acquired', node, layout: 'twitter', place })
+  expect(lines[1]).toMatchObject({ level: 30, event: 'acquired', node, layout: 'twitter', place })
 })

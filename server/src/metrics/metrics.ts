@@ -37,6 +37,9 @@ export class Metrics {
       gauge('graupel_ready', '1 if /readyz says that the service is ready, otherwise 0.', [
         [{}, service.reasons().length === 0 ? 1 : 0],
       ]),
+      gauge('graupel_store_new', '1 if the store had no records when this process started, otherwise 0.', [
+        [{}, service.isStoreNew ? 1 : 0],
+      ]),
       ...idFamilies(service.ids.values(), options),
       ...segmentFamilies(segments),
       ...counterFamilies(counters),
