@@ -24,9 +24,10 @@ import {
   unknownRoute,
 } from './http/gate.js'
 import { givenIdOf, makeLogger, newRequestId, RefusalLog, requestIdOf } from './http/log.js'
+import { stderrOutput } from './http/log-output.js'
 import { refusalOf } from './http/problems.js'
 import { WatchedFiles } from './http/watched-files.js'
-import { connectionFamilies, fileFamilies, Metrics } from './metrics/metrics.js'
+import { connectionFamilies, fileFamilies, logFamilies, Metrics } from './metrics/metrics.js'
 import type { Options } from './options/table.js'
 import { RespServer } from './resp/server.js'
 import { decoderOf } from './routes/decode.js'
@@ -61,11 +62,11 @@ export async function makeApp(
   const tokens =
     tokenFile === undefined
       ? undefined
-      : new WatchedFiles('--token-file', [tokenFile], ([text]) => new Tokens(`${text}`), logger, pollMs)
+      : await WatchedFiles.open('--token-file', [tokenFile], ([text]) => new Tokens(`${text}`), logger, pollMs)
   const pair =
     tlsCert === undefined || tlsKey === undefined
       ? undefined
-      : new WatchedFiles('--tls-cert and --tls-key', [tlsCert, tlsKey], pairOf, logger, pollMs)
+      : await WatchedFiles.open('--tls-cert and --tls-key', [tlsCert, tlsKey], pairOf, logger, pollMs)
 
   const paths = new Paths()
   const gate = makeGate(accessCheck(options, tokens, openPaths), paths)
@@ -121,6 +122,7 @@ export async function makeApp(
     }
   }
   metrics.add(() => connectionFamilies(connections))
+  metrics.add(() => logFamilies(stderrOutput()))
   metrics.add(() => fileFamilies([tokens, pair].filter((one) => one !== undefined)))
   app.addHook('onClose', async () => {
     tokens?.close()

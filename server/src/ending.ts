@@ -1,4 +1,6 @@
 import { constants } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { endOfReading, isReading } from './http/watched-files.js'
 
 export type EndSignal = 'SIGTERM' | 'SIGHUP' | 'SIGINT'
 
@@ -39,7 +41,24 @@ export function endBySignals(onSecond: (signal: EndSignal) => void = exitBy): En
 
 /** Ends the process with the exit code that shells give to a signal. */
 export function exitBy(signal: EndSignal): never {
-  process.exit(128 + constants.signals[signal])
+  exitNow(128 + constants.signals[signal])
+}
+
+/** Ends the process with an exit code, and by `SIGKILL` if a file system does not answer. */
+export function exitNow(exitCode: number): never {
+  // process.exit() waits for the threads of Node's pool, so the process would never end.
+  if (isReading()) process.kill(process.pid, 'SIGKILL')
+  process.exit(exitCode)
+}
+
+/** Time for the last look at a file to end, and for a slow reader of stderr to take the last lines. */
+const lastMs = 1000
+
+/** Ends the process as {@link exitNow} does, once the last lines of the log are written. */
+export async function exitAfterLog(exitCode: number): Promise<never> {
+  const written = new Promise((resolve) => process.stderr.write('', resolve))
+  await Promise.race([Promise.all([endOfReading(), written]), sleep(lastMs)])
+  return exitNow(exitCode)
 }
 
 /** Resolves to the signal when the ending aborts. */

@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyBaseLogger } from 'fastify'
+import { exitNow } from './ending.js'
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
 type Event = Readonly<Record<string, unknown>> & { readonly type: string }
@@ -64,7 +65,7 @@ export function logEvents(log: FastifyBaseLogger, hide: (message: string) => str
     log.warn({ event: 'warning', name, code }, hide(message))
   const onUncaught = (error: Error) => {
     log.fatal({ event: 'uncaught', reason: hide(`${error?.stack ?? error}`) }, 'the service failed')
-    process.exit(1)
+    exitNow(1)
   }
   for (const channel of channels) subscribe(channel, onEvent)
   // Node's own listener writes warnings to stderr as text.

@@ -2,7 +2,7 @@
 import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
 import { runPrimary, runWorker } from './cluster.js'
-import { endBySignals } from './ending.js'
+import { endBySignals, exitAfterLog } from './ending.js'
 import { exitCodeOf, lineOf } from './failure.js'
 import { helpText } from './options/help.js'
 import { kindsOf } from './options/kinds.js'
@@ -15,8 +15,8 @@ async function main(): Promise<number> {
   if (cluster.isWorker) return runWorker(readWords)
   const command = readWords()
   if (command.kind !== 'run') {
-    process.stdout.write(command.kind === 'help' ? helpText() : `${version()}\n`)
-    return 0
+    const text = command.kind === 'help' ? helpText() : `${version()}\n`
+    return new Promise((resolve) => process.stdout.write(text, (error) => resolve(error ? 1 : 0)))
   }
   const { options } = command
   await checkNumbers(options)
@@ -35,10 +35,15 @@ function version(): string {
   return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 }
 
+// A disk that is full, or a reader that is gone, must not end the service at its start.
+process.stdout.on('error', (error) => {
+  process.stderr.write(`graupel-server: stdout cannot be written: ${lineOf(error)}\n`)
+})
+process.stderr.on('error', () => {})
 try {
-  // process.exit(), because a client of a database may keep connections open.
-  process.exit(await main())
+  // A client of a database may keep connections open, so the process does not end by itself.
+  await exitAfterLog(await main())
 } catch (error) {
   process.stderr.write(`graupel-server: ${lineOf(error)}\n`)
-  process.exit(exitCodeOf(error))
+  await exitAfterLog(exitCodeOf(error))
 }

@@ -2,28 +2,21 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import pino, { type DestinationStream, type Logger } from 'pino'
 import type { Options } from '../options/table.js'
+import { stderrOutput } from './log-output.js'
 
 /**
  * Makes the logger, which writes lines of JSON.
  *
- * @param to - By default stderr, to which each line is written at once, so none is lost if the process ends.
+ * @param to - By default stderr.
  * @param hide - Removes the credentials of the store from a text. Clients of databases quote them in their
  * errors.
  */
 export function makeLogger(
   { logLevel }: Pick<Options, 'logLevel'>,
-  to: DestinationStream = stderrAtOnce(),
+  to: DestinationStream = stderrOutput(),
   hide: (text: string) => string = (text) => text,
 ): Logger {
   return pino({ level: logLevel, serializers: { err: (error) => shownError(error, hide) } }, to)
-}
-
-/**
- * A line that cannot be written is lost, and the service goes on: a closed terminal must not end it before it
- * releases its nodes.
- */
-function stderrAtOnce(): DestinationStream {
-  return pino.destination({ fd: 2, sync: true }).on('error', () => {})
 }
 
 /**

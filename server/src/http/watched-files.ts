@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { lineOf, StartError } from '../failure.js'
 
@@ -8,6 +8,28 @@ import { lineOf, StartError } from '../failure.js'
  * folder, and network file systems send no events.
  */
 const everyMs = 1000
+/** Time for a file system to answer. */
+const answerMs = 5000
+
+/** Calls of file systems that are under way. Each one keeps a thread of Node's pool. */
+const unanswered = new Set<Promise<unknown>>()
+
+/** Returns whether a file system has not answered yet. `process.exit()` would wait for the answer. */
+export function isReading(): boolean {
+  return unanswered.size > 0
+}
+
+/** Resolves when no call is under way. */
+export async function endOfReading(): Promise<void> {
+  await Promise.allSettled(unanswered)
+}
+
+/** A file as it was read. */
+interface Contents {
+  readonly signature: string
+  readonly mode: bigint
+  readonly bytes: Buffer
+}
 
 /** A value that is read from files, and read again when they change. */
 export class WatchedFiles<T> {
@@ -23,42 +45,65 @@ export class WatchedFiles<T> {
   /** The signature of the files whose contents are in use. */
   #used: string
   #isLooking = false
+  /** Set while the file system does not answer. */
+  #isSilent = false
 
   /** Called after each change. */
   onChange: (value: T) => void = () => {}
 
   /**
+   * Reads the files.
+   *
    * @param make - Makes the value from the contents, or throws.
    * @throws StartError
    */
-  constructor(
+  static async open<T>(
     option: string,
     paths: readonly string[],
     make: (contents: readonly Buffer[]) => T,
     logger: Logger,
     pollMs = everyMs,
-  ) {
-    this.option = option
-    this.#paths = paths
-    this.#make = make
-    this.#logger = logger
+  ): Promise<WatchedFiles<T>> {
+    let timer: NodeJS.Timeout | undefined
     try {
-      const stats = paths.map((path) => statSync(path, { bigint: true }))
-      this.#used = this.#seen = stats.map(signature).join()
-      this.#value = make(paths.map((path) => readFileSync(path)))
-      for (const [index, { mode }] of stats.entries()) {
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(silence()), answerMs)
+      })
+      const files = await Promise.race([contentsOf(paths), late])
+      const value = make(files.map(({ bytes }) => bytes))
+      for (const [index, { mode }] of files.entries()) {
         // Only a warning, because Kubernetes mounts secrets with this mode, and a container has no other
         // users.
         if ((mode & 0o007n) !== 0n && process.platform !== 'win32') {
           logger.warn({ file: paths[index] }, 'others may read this file; run chmod o= on it')
         }
       }
+      return new WatchedFiles(option, paths, make, logger, pollMs, value, joined(files))
     } catch (error) {
       const isUnreadable = (error as NodeJS.ErrnoException).syscall !== undefined
       const rule = isUnreadable ? '; give a file that this user may read' : ''
       const { message } = error as Error
       throw new StartError('ERR_OPTION_INVALID', `${option} is ${paths.join(' and ')}: ${message}${rule}`)
+    } finally {
+      clearTimeout(timer)
     }
+  }
+
+  private constructor(
+    option: string,
+    paths: readonly string[],
+    make: (contents: readonly Buffer[]) => T,
+    logger: Logger,
+    pollMs: number,
+    value: T,
+    signature: string,
+  ) {
+    this.option = option
+    this.#paths = paths
+    this.#make = make
+    this.#logger = logger
+    this.#value = value
+    this.#used = this.#seen = signature
     this.#timer = setInterval(() => void this.#look(), pollMs).unref()
   }
 
@@ -67,10 +112,11 @@ export class WatchedFiles<T> {
   }
 
   /**
-   * Tells whether the files have changed and could not be read since, so their former contents are in use.
+   * Tells whether the files cannot be read, or have changed and could not be read since, so their former
+   * contents are in use.
    */
   get isStale(): boolean {
-    return this.#seen !== this.#used
+    return this.#isSilent || this.#seen !== this.#used
   }
 
   close(): void {
@@ -81,19 +127,28 @@ export class WatchedFiles<T> {
     // Calls must not pile up on a file system that does not answer.
     if (this.#isLooking) return
     this.#isLooking = true
+    const timer = setTimeout(() => {
+      this.#isSilent = true
+      this.#fail('', silence())
+    }, answerMs).unref()
     let seen = ''
     try {
-      const stats = await Promise.all(this.#paths.map((path) => stat(path, { bigint: true })))
-      // Before the reading, so the next look notices a file that changes during it.
-      seen = stats.map(signature).join()
-      if (seen === this.#seen) return
-      this.#value = this.#make(await Promise.all(this.#paths.map((path) => readFile(path))))
-      this.#used = seen
+      seen = await signatureOf(this.#paths)
+      if (seen === this.#seen) {
+        this.#failure = ''
+        return
+      }
+      const files = await contentsOf(this.#paths)
+      this.#value = this.#make(files.map(({ bytes }) => bytes))
+      seen = this.#used = joined(files)
+      this.#failure = ''
       this.#logger.info({ files: this.#paths }, 'the files changed and were read again')
       this.onChange(this.#value)
     } catch (error) {
       this.#fail(seen, error)
     } finally {
+      clearTimeout(timer)
+      this.#isSilent = false
       this.#seen = seen
       this.#isLooking = false
     }
@@ -111,6 +166,46 @@ export class WatchedFiles<T> {
       'the files cannot be read; their former contents stay in use',
     )
   }
+}
+
+function silence(): Error {
+  return new Error(`the file system has not answered within ${answerMs / 1000} s`)
+}
+
+/** Reads the files one after the other, so that they keep one thread of Node's pool. */
+async function contentsOf(paths: readonly string[]): Promise<Contents[]> {
+  const found: Contents[] = []
+  for (const path of paths) found.push(await noted(readFile(path)))
+  return found
+}
+
+async function readFile(path: string): Promise<Contents> {
+  // A pipe without a writer would keep a blocking call for ever.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  try {
+    // Before the reading, so the next look notices a file that changes during it.
+    const found = await file.stat({ bigint: true })
+    if (!found.isFile())
+      throw new Error(`${path} is no regular file; give one, because it is read again when it changes`)
+    return { signature: signature(found), mode: found.mode, bytes: await file.readFile() }
+  } finally {
+    await file.close()
+  }
+}
+
+async function signatureOf(paths: readonly string[]): Promise<string> {
+  const found: string[] = []
+  for (const path of paths) found.push(signature(await noted(stat(path, { bigint: true }))))
+  return found.join()
+}
+
+function joined(files: readonly Contents[]): string {
+  return files.map((file) => file.signature).join()
+}
+
+function noted<T>(call: Promise<T>): Promise<T> {
+  unanswered.add(call)
+  return call.finally(() => unanswered.delete(call))
 }
 
 function signature({ dev, ino, size, mtimeNs }: { dev: bigint; ino: bigint; size: bigint; mtimeNs: bigint }): string {

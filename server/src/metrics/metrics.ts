@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { ConnectionLimit } from '../http/connection-limit.js'
+import type { LogOutput } from '../http/log-output.js'
 import type { WatchedFiles } from '../http/watched-files.js'
 import type { Service } from '../service.js'
 import { counter, type Family, gauge, type Series } from './family.js'
@@ -88,6 +89,12 @@ export function fileFamilies(files: readonly Pick<WatchedFiles<unknown>, 'option
   const series = files.map(({ option, isStale }): Series => [{ option }, isStale ? 1 : 0])
   const help = '1 if files have changed and cannot be read, so their former contents are in use, otherwise 0.'
   return [gauge('graupel_files_stale', help, series)]
+}
+
+/** Returns the count of lines that are missing in the log. */
+export function logFamilies({ dropped }: LogOutput): Family[] {
+  const help = 'Lines of the log that were dropped, because stderr did not take them.'
+  return [counter('graupel_log_lines_dropped_total', help, [[{}, dropped]])]
 }
 
 /** Returns the counts of processes. @param restarts - The restarts of each worker, by its number. */
