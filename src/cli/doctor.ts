@@ -4,8 +4,6 @@ import { pagesFolder } from '../host/folder.js'
 import { engineInfo } from '../index.js'
 import type { Layout } from '../layout/index.js'
 import { numbersFolder } from '../stores/record.js'
-import { sqliteFileOf } from '../stores/url/sqlite.js'
-import { StoreUrl } from '../stores/url/url.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import { groupsIn, isUnreadable, nodesIn, stateOf, timeOf } from './lease-records.js'
 import { lockHolders } from './lock-holders.js'
@@ -143,7 +141,7 @@ function expiry({ name, expiresAt }: Layout): Check {
 
 async function stored(values: StoreValues): Promise<Check[]> {
   // First, because the command has locks of its own later.
-  const locks = values.store.startsWith('sqlite:') ? await lockChecks(sqliteFileOf(new StoreUrl(values.store))) : []
+  const locks = await lockChecks(values.store)
   try {
     return [...locks, ...(await withStore(values, { mayMake: false }, storeChecks))]
   } catch (error) {
@@ -151,7 +149,10 @@ async function stored(values: StoreValues): Promise<Check[]> {
   }
 }
 
-async function lockChecks(file: string): Promise<Check[]> {
+async function lockChecks(store: string): Promise<Check[]> {
+  // Not by `StoreUrl`, which would then be among the modules that a page loads.
+  const [, file] = /^sqlite:(?:\/\/(?=\/))?(.+)$/i.exec(store) ?? []
+  if (file === undefined) return []
   const holders = await lockHolders(file)
   if (holders.length === 0) return []
   const text = `${holders.join(' and ')} has had a lock on ${file} for half a second, and nothing can be counted meanwhile; end its transaction, or the process`

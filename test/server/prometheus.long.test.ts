@@ -49,6 +49,7 @@ describeWith(['prometheus'], 'Prometheus', () => {
       ['graupel_connections_limit > 0.8', 'graupel_connections_limit > 0.96'],
       ['increase(graupel_connections_dropped_total[5m]) > 0', 'graupel_connections_dropped_total > 0'],
       ['graupel_files_stale == 1', 'graupel_files_stale == 0'],
+      ['increase(graupel_log_lines_dropped_total[5m]) > 0', 'graupel_log_lines_dropped_total > 0'],
       ['graupel_store_new == 1', 'graupel_store_new == 0'],
       ['} < 3600', '} < 36000'],
       ['and on (job) count by (job) (graupel_ready offset 1h)', ''],

@@ -24,7 +24,7 @@ const nodeSqlite: Client = {
 
 async function open(Database: Database, url: StoreUrl, { names, mayMake }: OpenOptions): Promise<Opened> {
   const { sqliteStore } = await import('../sqlite.js')
-  const path = sqliteFileOf(url)
+  const path = pathOf(url)
   if (!mayMake && !existsSync(path)) throw new Error('there is no such file')
   const database = new Database(path)
   // PRAGMA synchronous reads the file, which another process may have locked. Afterwards the store waits for
@@ -38,8 +38,8 @@ async function open(Database: Database, url: StoreUrl, { names, mayMake }: OpenO
   return { store, damage: () => store.damage(), close: () => database.close() }
 }
 
-/** Returns the path of the database of a URL. @throws RangeError `ERR_OPTION_INVALID` @internal */
-export function sqliteFileOf({ rest }: StoreUrl): string {
+/** @throws RangeError `ERR_OPTION_INVALID` */
+function pathOf({ rest }: StoreUrl): string {
   const path = rest.startsWith('///') ? rest.slice(2) : rest
   // Without a path, and with :memory:, no other process sees the database. For libsql, a path with a scheme
   // is a server.
