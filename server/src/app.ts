@@ -23,7 +23,7 @@ import {
   Tokens,
   unknownRoute,
 } from './http/gate.js'
-import { givenIdOf, makeLogger, newRequestId, RefusalLog, requestIdOf } from './http/log.js'
+import { givenIdOf, loggedPath, makeLogger, newRequestId, RefusalLog, requestIdOf } from './http/log.js'
 import { stderrOutput } from './http/log-output.js'
 import { refusalOf } from './http/problems.js'
 import { WatchedFiles } from './http/watched-files.js'
@@ -140,7 +140,8 @@ export async function makeApp(
   if (isVerbose) {
     app.addHook('onResponse', (request, reply, done) => {
       const { method, url } = request.raw
-      logger.debug({ reqId: request.id, method, url, status: reply.statusCode, ms: reply.elapsedTime }, 'a request')
+      const line = { reqId: request.id, method, url: loggedPath(url), status: reply.statusCode, ms: reply.elapsedTime }
+      logger.debug(line, 'a request')
       done()
     })
   }

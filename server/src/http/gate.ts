@@ -4,6 +4,7 @@ import { StartError } from '../failure.js'
 import { isLoopback } from '../options/complete.js'
 import type { Options } from '../options/table.js'
 import { requestIdOf } from './log.js'
+import { pathOf } from './parameters.js'
 import { Problem, refusalOf } from './problems.js'
 
 // The checks that a request passes before any route sees it. They read only its head.
@@ -116,12 +117,6 @@ function isOtherOrigin({ origin, host = '' }: IncomingMessage['headers']): boole
 
 function isLocalName(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host)
-}
-
-/** Returns the path of a URL, without its parameters. */
-function pathOf(url: string): string {
-  const end = url.indexOf('?')
-  return end < 0 ? url : url.slice(0, end)
 }
 
 const minLength = 16

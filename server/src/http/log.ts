@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import pino, { type DestinationStream, type Logger } from 'pino'
 import type { Options } from '../options/table.js'
 import { stderrOutput } from './log-output.js'
+import { pathOf } from './parameters.js'
 
 /**
  * Makes the logger, which writes lines of JSON.
@@ -52,7 +53,15 @@ export function givenIdOf({ headers }: IncomingMessage): string | undefined {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : undefined
 }
 
-/** A request that is refused: one of Fastify, or a command of Redis with its key. */
+/**
+ * Returns the part of a URL that the log has: its path. A client may have put its token into a parameter, or
+ * before the host of a whole URL.
+ */
+export function loggedPath(url = ''): string | undefined {
+  return url.startsWith('/') ? pathOf(url) : undefined
+}
+
+/** A request that is refused: one of Fastify, or a command of Redis. */
 export interface Refusable {
   readonly id: string
   readonly raw: { readonly method?: string | undefined; readonly url?: string | undefined }
@@ -63,9 +72,9 @@ export interface Refusable {
 const quietMs = 1000
 
 /**
- * Logs refused requests. A client's mistake has the level debug, so hostile clients cannot fill the disk. A
- * failure of the service has the level error, once a second for each code, because a busy service without its
- * store refuses every request.
+ * Logs refused requests, without the texts of the client: any of them may be its token. A client's mistake
+ * has the level debug, so hostile clients cannot fill the disk. A failure of the service has the level error,
+ * once a second for each code, because a busy service without its store refuses every request.
  */
 export class RefusalLog {
   readonly #logger: Logger
@@ -79,9 +88,9 @@ export class RefusalLog {
     const isFailure = status >= 500
     if (!this.#logger.isLevelEnabled(isFailure ? 'error' : 'debug')) return
     const { method, url } = request.raw
-    const line = { reqId: request.id, method, url, status, code, remote: request.socket.remoteAddress }
+    const line = { reqId: request.id, method, url: loggedPath(url), status, code, remote: request.socket.remoteAddress }
     if (!isFailure) {
-      this.#logger.debug({ ...line, detail: (error as Error).message }, 'a request was refused')
+      this.#logger.debug(line, 'a request was refused')
       return
     }
     const nowMs = performance.now()

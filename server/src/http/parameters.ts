@@ -42,6 +42,12 @@ export function oneOf<T extends string>(description: string, choices: readonly T
   }
 }
 
+/** Returns the path of a URL, without its parameters. */
+export function pathOf(url: string): string {
+  const end = url.indexOf('?')
+  return end < 0 ? url : url.slice(0, end)
+}
+
 type Values<P> = { readonly [N in keyof P]?: P[N] extends Parameter<infer T> ? T : never }
 
 /**

@@ -22,7 +22,6 @@ const blockAttempts = 8
 /** Equal commands that came one after the other. */
 interface Step {
   readonly name: string
-  readonly words: readonly string[]
   readonly times: number
   readonly head: string
   readonly parts: readonly Part[]
@@ -54,10 +53,10 @@ const spare: BigUint64Array<ArrayBuffer>[] = []
 type Memory = (count: number) => BigUint64Array<ArrayBuffer>
 
 /**
- * Is told about each answered command. @param error - Set if it was refused. Returns the text of the refusal
- * then.
+ * Is told about each answered command, but not its words, which may be a token and must not be logged. @param
+ * error - Set if it was refused. Returns the text of the refusal then.
  */
-export type OnAnswer = (name: string, words: readonly string[], times: number, error?: unknown) => string
+export type OnAnswer = (name: string, times: number, error?: unknown) => string
 
 /** The commands of one read, which are answered by one call of each source and by one write. */
 export class Batch {
@@ -88,7 +87,7 @@ export class Batch {
       const times = isRepeatable ? 1 + parser.repeats(Math.floor((enoughNumbers - numbers) / cost) - 1) : 1
       numbers += times * cost
       bytes += head.length * times
-      batch.#add(name, words, times, head, demands)
+      batch.#add(name, times, head, demands)
     }
     return batch.#steps.length === 0 ? undefined : batch
   }
@@ -125,7 +124,7 @@ export class Batch {
       return parser.next()
     } catch (error) {
       session.isEnding = true
-      this.#add('', [], 1, this.#onAnswer('', [], 1, error), [])
+      this.#add('', 1, this.#onAnswer('', 1, error), [])
       return undefined
     }
   }
@@ -133,14 +132,14 @@ export class Batch {
   #plan(name: string, words: readonly string[], session: Session, sources: Sources): Reply {
     try {
       const reply = planOf(name, words, session, sources)
-      if (typeof reply === 'string') this.#onAnswer(name, words, 1)
+      if (typeof reply === 'string') this.#onAnswer(name, 1)
       return reply
     } catch (error) {
-      return this.#onAnswer(name, words, 1, error)
+      return this.#onAnswer(name, 1, error)
     }
   }
 
-  #add(name: string, words: readonly string[], times: number, head: string, demands: readonly Demand[]): void {
+  #add(name: string, times: number, head: string, demands: readonly Demand[]): void {
     const parts = demands.map((demand): Part => {
       let take = this.#open.get(demand.key)
       if (take === undefined || demand.isBlock || take.demand.isBlock) {
@@ -151,7 +150,7 @@ export class Batch {
       take.total += demand.count * times
       return { take, demand }
     })
-    this.#steps.push({ name, words, times, head, parts })
+    this.#steps.push({ name, times, head, parts })
   }
 
   /** @param memory - Called only if the limits allow so many numbers. */
@@ -170,14 +169,14 @@ export class Batch {
     }
   }
 
-  async #write({ name, words, times, head, parts }: Step, written: (Buffer | string)[]): Promise<void> {
+  async #write({ name, times, head, parts }: Step, written: (Buffer | string)[]): Promise<void> {
     if (parts.length === 0) {
       written.push(head)
       return
     }
     const failed = parts.find(({ take }) => take.error !== undefined)
     if (failed !== undefined) {
-      written.push(this.#onAnswer(name, words, times, failed.take.error).repeat(times))
+      written.push(this.#onAnswer(name, times, failed.take.error).repeat(times))
       return
     }
     const [{ demand: first }] = parts as [Part]
@@ -187,7 +186,7 @@ export class Batch {
       for (const { take, demand } of parts)
         await next(take, isPlain ? first.count * times : demand.count, demand, written)
     }
-    this.#onAnswer(name, words, times)
+    this.#onAnswer(name, times)
   }
 }
 

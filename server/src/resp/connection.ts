@@ -94,7 +94,7 @@ export class Connection {
     try {
       await this.#answerAll()
     } catch (error) {
-      this.#onAnswer('', [], 1, error)
+      this.#onAnswer('', 1, error)
       this.#socket.destroy()
     }
     this.#isBusy = false
@@ -162,9 +162,10 @@ export class Connection {
   }
 
   /** Counts and logs answers as those over HTTP, and returns the text of a refusal. */
-  readonly #onAnswer = (name: string, words: readonly string[], times: number, error?: unknown): string => {
+  readonly #onAnswer = (name: string, times: number, error?: unknown): string => {
     const { requests, refusals } = this.#surroundings
-    const route = commandNames.has(name) ? `redis:${name}` : 'redis:none'
+    const known = commandNames.has(name) ? name : undefined
+    const route = `redis:${known ?? 'none'}`
     const ms = performance.now() - this.#startMs
     if (error === undefined) {
       requests.add(route, 200, ms, times)
@@ -172,8 +173,8 @@ export class Connection {
     }
     const { status, code, text } = told(error)
     requests.add(route, status, ms, times)
-    const raw = { method: name, url: words[1]?.slice(0, 200) }
-    refusals.add({ id: newRequestId(), raw, socket: this.#socket }, status, code, error)
+    const request = { id: newRequestId(), raw: { method: known }, socket: this.#socket }
+    refusals.add(request, status, code, error)
     return text
   }
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Layout, layouts } from 'graupel'
 import type { RefusalLog } from '../http/log.js'
 import { headersOf } from '../http/media.js'
+import { pathOf } from '../http/parameters.js'
 import { Problem, refusalOf } from '../http/problems.js'
 import type { Service } from '../service.js'
 import { documentationOf, documentationOfDecode } from './leaf-documentation.js'
@@ -109,7 +110,7 @@ function answerError(
   message: string,
   exception?: string,
 ): string {
-  const [path] = request.url.split('?')
+  const path = pathOf(request.url)
   reply.code(status).headers(headersOf(json)).header('x-request-id', request.id)
   const error = STATUS_CODES[status]
   return JSON.stringify({ timestamp: Date.now(), status, error, ...(exception && { exception }), message, path })
