@@ -11,7 +11,7 @@ import fastify, {
 } from 'fastify'
 import type { Logger } from 'pino'
 import { ConnectionLimit } from './http/connection-limit.js'
-import { makeServer, pairOf, refuseConnection } from './http/connections.js'
+import { endAfter, makeServer, refuseConnection } from './http/connections.js'
 import { directly } from './http/direct.js'
 import {
   accessCheck,
@@ -73,6 +73,7 @@ export async function makeApp(
   const layouts = servedLayoutsOf(service, options)
   const direct = directIdRoute(layouts)
   const isVerbose = logger.isLevelEnabled('debug')
+  const isStopping = () => service.isStopping
   const isPlain = () => !isVerbose && !service.isStopping
   const onAnswer = (ms: number) => metrics.requests.add(direct.url, 200, ms)
 
@@ -80,7 +81,7 @@ export async function makeApp(
   const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const { status, code, headers, body } = refusalOf(error)
     refusals.add(request, status, code, error)
-    if (hasBody(request.raw)) reply.header('connection', 'close')
+    if (hasBody(request.raw)) endAfter(reply.raw)
     return reply.code(status).headers(headers).header('x-request-id', request.id).send(body)
   }
   const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -99,7 +100,7 @@ export async function makeApp(
     frameworkErrors: refuse,
     clientErrorHandler: onClientError,
     serverFactory: (handler) =>
-      makeServer(options, pair?.value, handler, (next) => directly(direct, gate, isPlain, onAnswer, next)),
+      makeServer(options, pair?.value, handler, (next) => directly(direct, gate, isPlain, onAnswer, next), isStopping),
   })
   const loads = numberLoadsOf(options)
   const respSources = { service, options, layouts, loads, decode: decoderOf(service), tokens }
@@ -111,10 +112,12 @@ export async function makeApp(
   const connections = new ConnectionLimit(servers, maxConnections, '--max-connections', logger)
   const answer = (request: IncomingMessage, response: ServerResponse) => app.routing(request, response)
   const admin =
-    adminPort === undefined ? undefined : makeServer(options, pair?.value, onlyAdminPaths(answer), (next) => next)
+    adminPort === undefined
+      ? undefined
+      : makeServer(options, pair?.value, onlyAdminPaths(answer), (next) => next, isStopping)
   if (admin !== undefined) {
     admin.on('clientError', onClientError)
-    new ConnectionLimit([admin], maxAdminConnections, `${maxAdminConnections} of --admin-port`, logger)
+    new ConnectionLimit([admin], maxAdminConnections, `${maxAdminConnections} of --admin-port`, logger, 'oldest')
   }
   if (pair !== undefined) {
     pair.onChange = (value) => {

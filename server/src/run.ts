@@ -73,10 +73,8 @@ export async function run(
     // Before the leases: probes are answered while the process waits for a node, and a port in use costs no
     // node.
     const { host, adminPort } = options
-    const isStopping = () => service.isStopping
-    const adminListener =
-      admin && (await Listener.open(admin, { host, port: adminPort as number }, isStopping, '--admin-port'))
-    const listener = await Listener.open(app.server, options, isStopping)
+    const adminListener = admin && (await Listener.open(admin, { host, port: adminPort as number }, '--admin-port'))
+    const listener = await Listener.open(app.server, options)
     const respUrl = await resp?.listen(host, options.resp as number)
     const opening = service.open(() => app.log.warn({ event: 'new store', store: opened.shown }, newStore))
     const signal = await Promise.race([opening, ended(ending)])

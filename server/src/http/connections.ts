@@ -20,7 +20,8 @@ import { Problem, refusalOf } from './problems.js'
 const maxHeaderSize = 8192
 /**
  * A connection on which no byte moves for this time is closed, even if its client still has an answer to
- * read.
+ * read. Then it may be twice this time: Node looks first after it, and finds that the system has taken bytes
+ * since they were written (Node 20.20.2, `_onTimeout` in lib/net.js).
  */
 export const stalledMs = 60_000
 /** Time that a client has to read why it was refused. */
@@ -52,12 +53,14 @@ export function pairOf([cert, key]: readonly Buffer[]): Pair {
  * @param pair - Serves HTTPS if given.
  * @param handler - Fastify's.
  * @param before - Answers some requests itself and passes the others on.
+ * @param isStopping - Tells whether each answer ends its connection from now on.
  */
 export function makeServer(
   { requestTimeoutMs, keepAliveMs }: Options,
   pair: Pair | undefined,
   handler: RequestListener,
   before: (next: RequestListener) => RequestListener,
+  isStopping: () => boolean,
 ): Server {
   const limits = {
     maxHeaderSize,
@@ -71,7 +74,7 @@ export function makeServer(
     joinDuplicateHeaders: true,
   }
   const known = knownMethods(handler)
-  const noted = notingAnswers(known)
+  const noted = untilLast(known, isStopping)
   const server =
     pair === undefined
       ? createServer(limits)
@@ -80,7 +83,7 @@ export function makeServer(
   // A client may ask whether to send a body (Expect). The answer is final, because no route reads a body.
   server.on('checkContinue', noted).on('checkExpectation', noted)
   server.on('connect', refuseConnect)
-  return server.on('request', notingAnswers(before(known)))
+  return server.on('request', untilLast(before(known), isStopping))
 }
 
 /**
@@ -95,20 +98,39 @@ function knownMethods(next: RequestListener): RequestListener {
       return
     }
     const { status, headers, body } = refusalOf(noRequest())
-    const ends = { 'x-request-id': requestIdOf(request), 'content-length': body.length, connection: 'close' }
-    response.writeHead(status, { ...headers, ...ends }).end(body)
+    endAfter(response)
+    response.writeHead(status, { ...headers, 'x-request-id': requestIdOf(request), 'content-length': body.length })
+    response.end(body)
   }
 }
 
+/** Connections whose last answer is known. */
+const ending = new WeakSet<Socket>()
+
 /**
- * The answer that each connection sends last. An answer that was sent is forgotten, so an idle connection
- * holds no memory.
+ * Ends the connection after this answer. A request behind it is not processed: its answer could not be sent,
+ * and a count that it took would be missing.
+ */
+export function endAfter(response: ServerResponse): void {
+  ending.add(response.req.socket)
+  response.setHeader('connection', 'close')
+}
+
+/**
+ * The answer that each connection sends last so far. An answer that was sent is forgotten, so an idle
+ * connection holds no memory.
  */
 const lastAnswers = new WeakMap<Socket, ServerResponse>()
 
-function notingAnswers(next: RequestListener): RequestListener {
+/** Ignores requests behind the last answer of a connection. */
+function untilLast(next: RequestListener, isStopping: () => boolean): RequestListener {
   return (request, response) => {
-    lastAnswers.set(request.socket, response)
+    const { socket } = request
+    if (ending.has(socket)) return
+    // The client then opens no further request on this connection. Closing an idle connection could reset a
+    // request on its way.
+    if (isStopping()) endAfter(response)
+    lastAnswers.set(socket, response)
     response.once('close', forget)
     next(request, response)
   }
@@ -118,9 +140,6 @@ function forget(this: ServerResponse): void {
   const { socket } = this.req
   if (lastAnswers.get(socket) === this) lastAnswers.delete(socket)
 }
-
-/** Connections that were told why they are refused. Further bytes on such a connection are further errors. */
-const refused = new WeakSet<Socket>()
 
 /**
  * Tells a client that its bytes are no request, and closes the connection. For the event
@@ -133,8 +152,9 @@ export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, i
     socket.destroy()
     return
   }
-  if (refused.has(socket)) return
-  refused.add(socket)
+  // Further bytes on such a connection are further errors.
+  if (ending.has(socket)) return
+  ending.add(socket)
   answer(socket, problem, id)
 }
 

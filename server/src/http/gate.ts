@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import { StartError } from '../failure.js'
 import { isLoopback } from '../options/complete.js'
 import type { Options } from '../options/table.js'
+import { endAfter } from './connections.js'
 import { requestIdOf } from './log.js'
 import { pathOf } from './parameters.js'
 import { Problem, refusalOf } from './problems.js'
@@ -184,9 +185,8 @@ export function onlyAdminPaths(next: RequestListener): RequestListener {
     }
     const { status, headers, body } = refusalOf(unknownRoute())
     const id = requestIdOf(request)
-    // The connection ends, because the bytes of a body that follow it would be taken for a request.
-    response
-      .writeHead(status, { ...headers, 'x-request-id': id, 'content-length': body.length, connection: 'close' })
-      .end(body)
+    // The bytes of a body that follow it would be taken for a request.
+    endAfter(response)
+    response.writeHead(status, { ...headers, 'x-request-id': id, 'content-length': body.length }).end(body)
   }
 }

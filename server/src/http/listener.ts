@@ -47,48 +47,36 @@ export async function listen(
 export class Listener {
   readonly url: string
   readonly #server: Server
-  /** Connections that have sent no request. */
-  readonly #unused = new Set<Socket>()
-  /** How many answers of a connection the system has not taken as a whole yet. */
-  readonly #unsent = new Map<Socket, number>()
-
   /**
-   * @param isStopping - Tells whether each answer ends its connection from now on.
-   * @param option - The option of the port, for errors.
-   * @throws StartError
+   * The open connections, each with the number of its answers that the system has not taken as a whole yet;
+   * `undefined` before its first request.
    */
+  readonly #unsent = new Map<Socket, number | undefined>()
+
+  /** @param option - The option of the port, for errors. @throws StartError */
   static async open(
     server: Server,
     { host, port }: { readonly host: string; readonly port: number },
-    isStopping: () => boolean,
     option = '--port',
   ): Promise<Listener> {
     const place = await listen(server, { host, port }, option)
-    return new Listener(server, `http${server instanceof TlsServer ? 's' : ''}://${place}`, isStopping)
+    return new Listener(server, `http${server instanceof TlsServer ? 's' : ''}://${place}`)
   }
 
-  private constructor(server: Server, url: string, isStopping: () => boolean) {
+  private constructor(server: Server, url: string) {
     this.#server = server
     this.url = url
     server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
-      this.#unused.add(socket)
-      socket.once('close', () => {
-        this.#unused.delete(socket)
-        // Answers to pipelined requests get no `close` event then.
-        this.#unsent.delete(socket)
-      })
+      this.#unsent.set(socket, undefined)
+      // Answers to pipelined requests get no `close` event then.
+      socket.once('close', () => this.#unsent.delete(socket))
     })
     server.prependListener('request', ({ socket }, response) => {
-      this.#unused.delete(socket)
       this.#unsent.set(socket, (this.#unsent.get(socket) ?? 0) + 1)
       response.once('close', () => {
-        const left = (this.#unsent.get(socket) ?? 0) - 1
-        if (left > 0) this.#unsent.set(socket, left)
-        else this.#unsent.delete(socket)
+        const unsent = this.#unsent.get(socket)
+        if (unsent !== undefined) this.#unsent.set(socket, unsent - 1)
       })
-      // The client then opens no further request on this connection. Closing an idle connection could reset a
-      // request on its way.
-      if (isStopping()) response.setHeader('connection', 'close')
     })
   }
 
@@ -109,10 +97,10 @@ export class Listener {
     })
     // The last accepted connections may still send their first request.
     await sleep(graceful)
-    for (const socket of this.#unused) socket.destroy()
+    for (const [socket, unsent] of this.#unsent) if (unsent === undefined) socket.destroy()
     while (!isClosed && performance.now() < endMs) {
       // Node counts a connection as idle whose answer is complete, but waits for a client that reads slowly.
-      if (this.#unsent.size === 0) server.closeIdleConnections()
+      if (Array.from(this.#unsent.values()).every((unsent) => !unsent)) server.closeIdleConnections()
       await sleep(lookMs)
     }
     server.closeAllConnections()

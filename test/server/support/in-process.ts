@@ -82,8 +82,7 @@ export async function startService(given: Given = {}, surroundings: Surroundings
   })
   if (isOpen) await service.open()
   await app.ready()
-  const open = async (server: typeof app.server) =>
-    (await Listener.open(server, { host: '127.0.0.1', port: 0 }, () => false)).url
+  const open = async (server: typeof app.server) => (await Listener.open(server, { host: '127.0.0.1', port: 0 })).url
   const url = listens ? await open(app.server) : ''
   const adminUrl = admin === undefined ? '' : await open(admin)
   const respUrl = (await resp?.listen('127.0.0.1', 0)) ?? ''
