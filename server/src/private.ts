@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:cluster'
+import type { Server } from 'node:http'
 
 // The one place where the service relies on behaviour that Node does not document. Node 20.20.2 was read.
 
@@ -41,4 +42,17 @@ export function closeUntakenConnection(worker: Worker): void {
   worker.once('exit', () => {
     for (const connection of last.values()) if (handedTo.get(connection) === worker) connection.close()
   })
+}
+
+/**
+ * Lets a client end its side of a connection after its requests, and still read the answers. Otherwise Node
+ * ends the service's side as well, and the answer is lost.
+ *
+ * - Behaviour: `httpAllowHalfOpen` of a server of node:http or node:https (`socketOnEnd` in
+ *   lib/_http_server.js).
+ * - If it changes: "a client that ends its side after its request" in test/server/half-closed.test.ts fails.
+ * - Removal: as soon as Node has an option for it.
+ */
+export function answerHalfClosed(server: Server): void {
+  Object.assign(server, { httpAllowHalfOpen: true })
 }

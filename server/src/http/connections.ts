@@ -23,7 +23,7 @@ const maxHeaderSize = 8192
  * read. Then it may be twice this time: Node looks first after it, and finds that the system has taken bytes
  * since they were written (Node 20.20.2, `_onTimeout` in lib/net.js).
  */
-export const stalledMs = 60_000
+export const stalledMs = 30_000
 /** Time that a client has to read why it was refused. */
 export const lingerMs = 1000
 
@@ -80,6 +80,7 @@ export function makeServer(
       ? createServer(limits)
       : createTlsServer({ ...limits, ...pair, handshakeTimeout: requestTimeoutMs })
   server.timeout = stalledMs
+  answerHalfClosed(server)
   // A client may ask whether to send a body (Expect). The answer is final, because no route reads a body.
   server.on('checkContinue', noted).on('checkExpectation', noted)
   server.on('connect', refuseConnect)

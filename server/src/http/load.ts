@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Options } from '../options/table.js'
 import { Problem } from './problems.js'
 
@@ -85,13 +86,29 @@ export interface NumberLoads {
   readonly counters: Load
 }
 
-/** Returns a signal that aborts when the client closes its connection. */
-export function untilGone(request: IncomingMessage): AbortSignal {
+/** The signals of connections, so that many requests of a connection add no listeners to it. */
+const signals = new WeakMap<Socket, AbortSignal>()
+
+/**
+ * Returns a signal that aborts when the client closes its connection, or ends its side of it. Nothing tells
+ * the two apart before an answer is sent.
+ */
+export function untilGone(socket: Socket): AbortSignal {
+  const found = signals.get(socket)
+  if (found !== undefined) return found
   const gone = new AbortController()
-  // The request's `close` event. The response has none if it waits behind another response of a connection
-  // that ends.
-  request.once('close', () => gone.abort(new Problem('ERR_REQUEST_INVALID', 'the client has closed its connection')))
+  const abort = () => gone.abort(clientHasLeft())
+  signals.set(socket, gone.signal)
+  if (socket.destroyed || socket.readableEnded) abort()
+  else socket.once('end', abort).once('close', abort)
   return gone.signal
+}
+
+export function clientHasLeft(): Problem {
+  return new Problem(
+    'ERR_REQUEST_INVALID',
+    'the client has ended its side of the connection, as a client that has left does; keep it open until the answer',
+  )
 }
 
 function overloaded(reason: string): Problem {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { lingerMs, stalledMs } from '../http/connections.js'
+import { untilGone } from '../http/load.js'
 import { newRequestId, type RefusalLog } from '../http/log.js'
 import { refusalOf } from '../http/problems.js'
 import type { Requests } from '../metrics/requests.js'
@@ -55,7 +56,6 @@ export class Connection {
   #isClosing = false
   #startMs = 0
   #partial: NodeJS.Timeout | undefined
-  #gone: AbortController | undefined
 
   constructor(socket: Socket, surroundings: Surroundings) {
     this.#socket = socket
@@ -64,10 +64,7 @@ export class Connection {
     // As over HTTP, the first command has to come in time.
     socket.setTimeout(requestTimeoutMs, () => this.#onQuiet())
     socket.on('error', () => socket.destroy())
-    socket.once('close', () => {
-      clearTimeout(this.#partial)
-      this.#gone?.abort(new Error('the client has closed its connection'))
-    })
+    socket.once('close', () => clearTimeout(this.#partial))
     socket.once('end', () => this.end())
     socket.on('data', (chunk: Buffer) => this.#onData(chunk))
   }
@@ -121,7 +118,7 @@ export class Connection {
       this.#partial = undefined
       let bytes: Buffer
       try {
-        bytes = await batch.answer(this.#untilGone)
+        bytes = await batch.answer(() => untilGone(socket))
       } catch (error) {
         batch.release()
         throw error
@@ -153,12 +150,6 @@ export class Connection {
       socket.on('drain', done).on('close', done)
     })
     socket.setTimeout(this.#surroundings.sources.options.keepAliveMs)
-  }
-
-  readonly #untilGone = (): AbortSignal => {
-    this.#gone ??= new AbortController()
-    if (this.#socket.destroyed) this.#gone.abort(new Error('the client has closed its connection'))
-    return this.#gone.signal
   }
 
   /** Counts and logs answers as those over HTTP, and returns the text of a refusal. */

@@ -35,8 +35,8 @@ export function addCounterRoutes(app: FastifyInstance, service: Service, load: L
   app.get('/v1/counters/:name', documentation, async (request, reply) => {
     const { name, count, representation, headers } = asked(request)
     load.hold(count, request.raw)
-    // If the client leaves before, its counts go to the next request.
-    const gone = untilGone(request.raw)
+    // If the client leaves before, or half-closes, its counts go to the next request.
+    const gone = untilGone(request.raw.socket)
     const counter = await service.counters.get(name)
     const counts = await counter.take(count, gone)
     reply.headers(headers)

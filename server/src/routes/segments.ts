@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { documented, namePath, nameProblems } from '../http/documentation.js'
-import { heldCountOf, type Load, untilGone } from '../http/load.js'
+import { clientHasLeft, heldCountOf, type Load } from '../http/load.js'
 import { isOfRuns } from '../http/media.js'
 import { bodyOf, bodyOfRuns, inSlices, sliceLength } from '../http/number-body.js'
 import { formatOf, formOf, headersWith, numbersAnswer, textEncodings } from '../http/number-form.js'
@@ -46,11 +46,11 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, options
     // Runs are found in one slice of the numbers after the other.
     const most = isOfRuns(representation) ? Math.min(count, sliceLength) : count
     load.hold(most, request.raw)
-    const gone = untilGone(request.raw)
+    const { socket } = request.raw
     const segment = await service.segments.get(name)
     const runs = { step: options.segments?.[name]?.stride ?? 1, fixed: 0n }
     const fill = (array: BigUint64Array<ArrayBuffer>) => {
-      gone.throwIfAborted()
+      if (socket.destroyed) throw clientHasLeft()
       return segment.fillAsync(array)
     }
     let body: Buffer
