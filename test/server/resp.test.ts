@@ -145,7 +145,6 @@ describe('commands of a connection', () => {
     ['INCRBY', 'orders', '9223372036854775808', 'ERR_OPTION_INVALID'],
     ['INCRBY', 'orders', '07', 'ERR_OPTION_INVALID'],
     ['INCRBY', 'orders', '1.5', 'ERR_OPTION_INVALID'],
-    ['MULTI', 'ERR unknown command "MULTI"'],
     ['SELECT', '1', 'ERR DB index is out of range'],
     ['AUTH', 'secret', 'ERR AUTH came, and the service has no tokens'],
     ['HELLO', '4', 'NOPROTO unsupported protocol version'],
@@ -154,6 +153,27 @@ describe('commands of a connection', () => {
     const [reply] = await client.send(command(...all.slice(0, -1)))
     expect(refused(reply)).toContain(all.at(-1))
     expect(await client.ask('PING')).toBe('PONG')
+  })
+
+  it.each(['EXEC', 'DISCARD', 'RESET'])('are all refused from MULTI to %s, and no number is taken', async (end) => {
+    const own = await RespClient.open(service.respUrl)
+    const words = [['MULTI'], ['INCR', 'bundle'], ['PING'], ['INCR', 'count:bundle'], ['INCR', 'bundle'], [end]]
+    const replies = await own.send(words.map((one) => command(...one)).join(''), words.length)
+    for (const reply of replies.slice(0, 5)) expect(refused(reply)).toMatch(/^ERR .* the service has no transactions: /)
+    expect(end === 'RESET' ? replies[5] : refused(replies[5])).toMatch(/^RESET$|^ERR a command after MULTI came, /)
+    expect(await own.ask('PING')).toBe('PONG')
+    own.socket.destroy()
+  })
+
+  it('have taken no number in the refused transactions', async () => {
+    expect(await client.ask('INCR', 'bundle')).toBe(1)
+    expect(await client.ask('INCR', 'count:bundle')).toBe(1)
+    expect(refused((await client.send(command('EXEC')))[0])).toMatch(/^ERR unknown command "EXEC"/)
+  })
+
+  it('refuses to let clients cache replies, and says why', async () => {
+    const [reply] = await client.send(command('CLIENT', 'TRACKING', 'ON'))
+    expect(refused(reply)).toMatch(/^ERR CLIENT TRACKING came, and a client that caches replies would repeat ids; /)
   })
 
   it('refuses a name beyond --max-names, and words that are no text', async () => {

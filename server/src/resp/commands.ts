@@ -26,8 +26,19 @@ export interface Session {
   authorization: string | undefined
   /** The tokens that were found to have it. */
   allowedBy: Tokens | undefined
+  /** Whether `MULTI` came and its `EXEC` did not. */
+  isInTransaction: boolean
   isEnding: boolean
 }
+
+/** What `RESET` sets, as a new connection has it. */
+export const fresh = {
+  protocol: 2,
+  name: '',
+  authorization: undefined,
+  allowedBy: undefined,
+  isInTransaction: false,
+} as const satisfies Partial<Session>
 
 /** A reply: all of it, or its head and the numbers that follow the head. */
 export type Reply = string | { readonly head: string; readonly demands: readonly Demand[] }
@@ -89,7 +100,7 @@ const commands: Readonly<Record<string, Command>> = {
     words: [1, 1],
     isOpen: true,
     run(_, session) {
-      Object.assign(session, { protocol: 2, name: '', authorization: undefined, allowedBy: undefined })
+      Object.assign(session, fresh)
       return simple('RESET')
     },
   },
@@ -130,6 +141,7 @@ export const commandNames: ReadonlySet<string> = new Set(Object.keys(commands))
 
 /** Answers a command, or says which numbers its answer needs. @throws Refused, Problem, NameError */
 export function planOf(name: string, words: readonly string[], session: Session, sources: Sources): Reply {
+  if (name === 'MULTI' || session.isInTransaction) refuseTransaction(name, session)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command?.isOpen !== true && !isAllowed(session, sources)) {
     throw new Refused('NOAUTH', 'Authentication required: send AUTH and a token of the service')
@@ -151,6 +163,20 @@ export function planOf(name: string, words: readonly string[], session: Session,
     )
   }
   return command.run(words, session, sources)
+}
+
+/**
+ * Refuses `MULTI` and all commands up to its `EXEC`. Otherwise the commands of a refused transaction would
+ * use up numbers. @throws Refused
+ */
+function refuseTransaction(name: string, session: Session): void {
+  const isLeft = name === 'RESET' || name === 'QUIT'
+  session.isInTransaction = !isLeft && name !== 'EXEC' && name !== 'DISCARD'
+  if (isLeft) return
+  throw new Refused(
+    'ERR',
+    `${name === 'MULTI' ? name : 'a command after MULTI'} came, and the service has no transactions: it carries out nothing up to EXEC; send the commands without MULTI`,
+  )
 }
 
 function of(demand: Demand): Reply {
@@ -226,6 +252,11 @@ function client([, part = '', value]: readonly string[], session: Session): Repl
       return ok
     case 'SETINFO':
       return ok
+    case 'TRACKING':
+      throw new Refused(
+        'ERR',
+        'CLIENT TRACKING came, and a client that caches replies would repeat ids; switch client-side caching off',
+      )
     default:
       throw new Refused('ERR', `unknown subcommand ${shown(part)}; use ID, GETNAME, SETNAME or SETINFO`)
   }

@@ -6,7 +6,7 @@ import { newRequestId, type RefusalLog } from '../http/log.js'
 import { refusalOf } from '../http/problems.js'
 import type { Requests } from '../metrics/requests.js'
 import { Batch } from './batch.js'
-import { commandNames, Refused, type Session } from './commands.js'
+import { commandNames, fresh, Refused, type Session } from './commands.js'
 import type { Sources } from './demands.js'
 import { CommandParser, ProtocolError } from './parser.js'
 import { refusal } from './replies.js'
@@ -44,11 +44,8 @@ export class Connection {
   readonly #surroundings: Surroundings
   readonly #parser = new CommandParser()
   readonly #session: Session = {
+    ...fresh,
     id: ++connections,
-    protocol: 2,
-    name: '',
-    authorization: undefined,
-    allowedBy: undefined,
     isEnding: false,
   }
   #isBusy = false
