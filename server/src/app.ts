@@ -10,6 +10,7 @@ import fastify, {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
+import { pairOf, reportDates, reportDatesDaily } from './http/certificate.js'
 import { ConnectionLimit } from './http/connection-limit.js'
 import { endAfter, makeServer, refuseConnection } from './http/connections.js'
 import { directly } from './http/direct.js'
@@ -27,7 +28,7 @@ import { givenIdOf, loggedPath, makeLogger, newRequestId, RefusalLog, requestIdO
 import { stderrOutput } from './http/log-output.js'
 import { refusalOf } from './http/problems.js'
 import { WatchedFiles } from './http/watched-files.js'
-import { connectionFamilies, fileFamilies, logFamilies, Metrics } from './metrics/metrics.js'
+import { certificateFamilies, connectionFamilies, fileFamilies, logFamilies, Metrics } from './metrics/metrics.js'
 import type { Options } from './options/table.js'
 import { RespServer } from './resp/server.js'
 import { decoderOf } from './routes/decode.js'
@@ -120,13 +121,17 @@ export async function makeApp(
     new ConnectionLimit([admin], maxAdminConnections, `${maxAdminConnections} of --admin-port`, logger, 'oldest')
   }
   if (pair !== undefined) {
+    const stopReports = reportDatesDaily(() => pair.value, logger)
+    app.addHook('onClose', async () => stopReports())
     pair.onChange = (value) => {
+      reportDates(value, logger)
       for (const server of [...servers, admin]) (server as unknown as TlsServer | undefined)?.setSecureContext(value)
     }
   }
   metrics.add(() => connectionFamilies(connections))
   metrics.add(() => logFamilies(stderrOutput()))
   metrics.add(() => fileFamilies([tokens, pair].filter((one) => one !== undefined)))
+  metrics.add(() => certificateFamilies(pair?.value))
   app.addHook('onClose', async () => {
     tokens?.close()
     pair?.close()

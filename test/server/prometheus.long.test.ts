@@ -53,6 +53,11 @@ describeWith(['prometheus'], 'Prometheus', () => {
       ['graupel_store_new == 1', 'graupel_store_new == 0'],
       ['} < 3600', '} < 36000'],
       ['and on (job) count by (job) (graupel_ready offset 1h)', ''],
+      ['_not_before_timestamp_seconds) / 4, 7 * 86400)', '_not_before_timestamp_seconds) / 4, 8 * 86400)'],
+      [
+        'clamp_max((graupel_certificate_not_after_timestamp_seconds - graupel_certificate_not_before',
+        'clamp_max(100 * (graupel_certificate_not_after_timestamp_seconds - graupel_certificate_not_before',
+      ],
       ['/ max by (job, layout) (graupel_nodes)', '/ sum by (job, layout) (graupel_nodes)'],
       ['< 0.33', '< 0.9'],
       ['on (job, instance, worker)', 'on (job, instance)'],

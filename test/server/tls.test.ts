@@ -6,26 +6,37 @@ import { connect as connectPlain } from 'node:net'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect, test } from 'vitest'
+import { type Pair, pairOf as readPair, reportDatesDaily } from '../../server/src/http/certificate.ts'
 import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
-import { startService } from './support/in-process.ts'
+import { seriesOf, startService } from './support/in-process.ts'
 import { listen } from './support/listening.ts'
 import { folder } from './support/process.ts'
 import { replace } from './support/replace.ts'
 import { command } from './support/resp.ts'
 
-/** Makes a certificate for a name, signed by its own key. */
-function pairOf(name: string): { tlsCert: string; tlsKey: string } {
+/** Makes a certificate for a name, signed by its own key, which is valid for these days. */
+function pairOf(name: string, days = 2): { tlsCert: string; tlsKey: string } {
   const [tlsCert, tlsKey] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)]
   execFileSync(
     'openssl',
     [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', `${days}`],
       ...['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', tlsKey, '-out', tlsCert],
     ],
     { stdio: 'ignore' },
   )
   return { tlsCert, tlsKey }
+}
+
+/** Makes a certificate that has expired yesterday. Only this command of openssl takes such a time. */
+function expiredPairOf(name: string): { tlsCert: string; tlsKey: string } {
+  const pair = pairOf(name)
+  const request = join(folder, `${name}.csr`)
+  const openssl = (...words: string[]) => execFileSync('openssl', words, { stdio: 'ignore' })
+  openssl('req', '-new', '-key', pair.tlsKey, '-subj', `/CN=${name}`, '-out', request)
+  openssl('x509', '-req', '-in', request, '-signkey', pair.tlsKey, '-days', '-1', '-out', pair.tlsCert)
+  return pair
 }
 
 /** Resolves to the name in the certificate that a service uses now. */
@@ -161,6 +172,57 @@ describeWith(['openssl'], 'TLS', () => {
     expect(await nameAt(port)).toBe('next')
     expect(open.destroyed).toBe(false)
     open.destroy()
+  })
+
+  test('an expired certificate is reported at the start, each day and after a change, and its date is a metric', async () => {
+    const [expired, fine] = [expiredPairOf('expired'), pairOf('fine', 400)]
+    const { app, log } = await listen(expired, { pollMs: 10 })
+    const lines = () => log.filter(({ event }) => event === 'certificate')
+    expect(lines()).toMatchObject([
+      { level: 50, msg: 'the certificate has expired, and clients refuse it; renew --tls-cert' },
+    ])
+    const end = () => seriesOf(app, 'graupel_certificate_not_after_timestamp_seconds')
+    const begin = () => seriesOf(app, 'graupel_certificate_not_before_timestamp_seconds')
+    expect(await end()).toBe(Date.parse(`${lines()[0]?.['validTo']}`) / 1000)
+    expect(await end()).toBeLessThan(Date.now() / 1000)
+    replace(expired.tlsCert, readFileSync(fine.tlsCert))
+    replace(expired.tlsKey, readFileSync(fine.tlsKey))
+    await until(async () => ((await end()) as number) > Date.now() / 1000)
+    expect(((await end()) as number) - ((await begin()) as number)).toBe(400 * 86_400)
+    expect(lines()).toHaveLength(1)
+  })
+
+  test('the dates of a chain are those in which each of its certificates is valid', () => {
+    const [long, short] = [pairOf('long', 400), pairOf('short', 3)]
+    const chain = Buffer.concat([readFileSync(long.tlsCert), readFileSync(short.tlsCert)])
+    const { validFromMs, validToMs } = readPair([chain, readFileSync(long.tlsKey)])
+    expect(validToMs - validFromMs).toBeLessThanOrEqual(3 * 86_400_000)
+    expect(validToMs - validFromMs).toBeGreaterThan(2 * 86_400_000)
+  })
+
+  test.each([
+    ['has expired, and clients refuse it', 50, -10, -1],
+    ['is not valid yet, and clients refuse it', 50, 1, 10],
+    ['expires soon', 40, -8, 2],
+    ['expires soon', 40, -393, 6],
+    [undefined, undefined, -1, 1],
+    [undefined, undefined, -30, 8],
+  ])('a certificate %s (level %s) if it is valid from day %i to day %i', async (words, level, from, to) => {
+    const lines: { level: string; text: string }[] = []
+    const logger = Object.fromEntries(
+      Object.entries({ warn: 40, error: 50 }).map(([name, number]) => [
+        name,
+        (_: unknown, text: string) => lines.push({ level: `${number}`, text }),
+      ]),
+    ) as unknown as Parameters<typeof reportDatesDaily>[1]
+    const atDay = (day: number) => Date.now() + day * 86_400_000
+    const pair = { validFromMs: atDay(from), validToMs: atDay(to) } as Pair
+    const stop = reportDatesDaily(() => pair, logger, 1)
+    if (words === undefined) expect(lines).toEqual([])
+    else await until(() => lines.length > 2)
+    stop()
+    for (const line of lines)
+      expect(line).toMatchObject({ level: `${level}`, text: expect.stringContaining(`${words}`) })
   })
 
   test('the key of another certificate is refused at the start', async () => {

@@ -9,9 +9,9 @@ import {
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
-import { createSecureContext, type SecureContextOptions } from 'node:tls'
-import { StartError } from '../failure.js'
 import type { Options } from '../options/table.js'
+import { answerHalfClosed } from '../private.js'
+import type { Pair } from './certificate.js'
 import { requestIdOf } from './log.js'
 import { Problem, refusalOf } from './problems.js'
 
@@ -26,26 +26,6 @@ const maxHeaderSize = 8192
 export const stalledMs = 30_000
 /** Time that a client has to read why it was refused. */
 export const lingerMs = 1000
-
-/** A certificate chain and its private key, as `setSecureContext` takes them. */
-export interface Pair extends SecureContextOptions {
-  readonly cert: Buffer
-  readonly key: Buffer
-}
-
-/** Checks that the files are a certificate and its key. @throws StartError */
-export function pairOf([cert, key]: readonly Buffer[]): Pair {
-  const pair: Pair = { cert: cert as Buffer, key: key as Buffer, minVersion: 'TLSv1.2' }
-  try {
-    createSecureContext(pair)
-  } catch (error) {
-    // OpenSSL's message, such as `error:0480006C:PEM routines::no start line`, names neither the rule nor a
-    // remedy.
-    const { message } = error as Error
-    throw new StartError('ERR_OPTION_INVALID', `${message}; give a certificate chain in PEM and its private key`, error)
-  }
-  return pair
-}
 
 /**
  * Makes a server that Fastify answers. It does not listen yet.

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { Pair } from '../http/certificate.js'
 import type { ConnectionLimit } from '../http/connection-limit.js'
 import type { LogOutput } from '../http/log-output.js'
 import type { WatchedFiles } from '../http/watched-files.js'
@@ -95,6 +96,23 @@ export function fileFamilies(files: readonly Pick<WatchedFiles<unknown>, 'option
 export function logFamilies({ dropped }: LogOutput): Family[] {
   const help = 'Lines of the log that were dropped, because stderr did not take them.'
   return [counter('graupel_log_lines_dropped_total', help, [[{}, dropped]])]
+}
+
+/** Returns the dates of the certificate, in which each certificate of its chain is valid. */
+export function certificateFamilies(pair: Pair | undefined): Family[] {
+  const seriesOf = (ms: number): Series[] => [[{}, ms / 1000]]
+  return [
+    gauge(
+      'graupel_certificate_not_before_timestamp_seconds',
+      'Time at which the certificate becomes valid, in seconds since 1970.',
+      pair === undefined ? [] : seriesOf(pair.validFromMs),
+    ),
+    gauge(
+      'graupel_certificate_not_after_timestamp_seconds',
+      'Time at which the certificate expires, in seconds since 1970.',
+      pair === undefined ? [] : seriesOf(pair.validToMs),
+    ),
+  ]
 }
 
 /** Returns the counts of processes. @param restarts - The restarts of each worker, by its number. */

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
-import type { Pair } from '../http/connections.js'
+import type { Pair } from '../http/certificate.js'
 import { listen } from '../http/listener.js'
 import { Connection, type Surroundings } from './connection.js'
 
