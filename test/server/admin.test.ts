@@ -78,3 +78,16 @@ test('the start prints the address of the admin port, and probes are answered th
   await ended
   expect(await refuses(adminUrl)).toBe(true)
 })
+
+test('idle connections do not shut out probes of the admin port', async () => {
+  const { adminUrl, log } = await listen({ adminPort: 0 })
+  const { port } = new URL(adminUrl)
+  const idle = Array.from({ length: 150 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
+  await Promise.all(idle.map((socket) => once(socket, 'connect')))
+  for (let times = 0; times < 3; times++) expect(await statusOf(`${adminUrl}/livez`)).toBe(200)
+  // The oldest are closed, and the last ones stay open.
+  await until(() => idle.slice(0, 50).every(({ closed }) => closed))
+  expect(idle.at(-1)?.closed).toBe(false)
+  expect(log.filter(({ event }) => event === 'drop')).toMatchObject([{ limit: 100 }])
+  for (const socket of idle) socket.destroy()
+})
