@@ -206,8 +206,14 @@ describe('without a token, on loopback', () => {
   })
 })
 
-test('--allow-anonymous accepts any host name, and still refuses pages of other sites', async () => {
+test('--allow-anonymous on loopback accepts no other host name', async () => {
   const { app } = await listen({ allowAnonymous: true })
+  const answer = await app.inject({ url: '/v1/ids', headers: { host: 'ids.example.com' } })
+  expect([answer.statusCode, answer.json().code]).toEqual([403, 'ERR_FORBIDDEN'])
+})
+
+test('--allow-anonymous beyond loopback accepts any host name, and still refuses pages of other sites', async () => {
+  const { app } = await listen({ allowAnonymous: true, host: '0.0.0.0' })
   const host = 'ids.example.com'
   expect((await app.inject({ url: '/v1/ids', headers: { host } })).statusCode).toBe(200)
   expect((await app.inject({ url: '/v1/ids', headers: { host, 'sec-fetch-site': 'cross-site' } })).statusCode).toBe(403)

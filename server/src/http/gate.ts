@@ -77,7 +77,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
  * @param openPaths - Paths that every client may request.
  */
 export function accessCheck(
-  { host, allowAnonymous }: Options,
+  { host }: Options,
   tokens: { readonly value: Tokens } | undefined,
   openPaths: ReadonlySet<string>,
 ): Check {
@@ -93,7 +93,7 @@ export function accessCheck(
       })
     }
   }
-  const isLocal = isLoopback(host) && !allowAnonymous
+  const isLocal = isLoopback(host)
   return ({ url = '', headers }) => {
     if (openPaths.has(pathOf(url))) return
     // A page of another site could use up numbers of a counter.
