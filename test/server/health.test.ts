@@ -80,7 +80,9 @@ test('probes and scrapes are answered alike with and without parameters', async 
   const { app, service } = await makeService()
   await service.open()
   for (const url of ['/livez', '/readyz', '/metrics']) {
-    expect([url, (await app.inject(`${url}?x=1&x=2`)).statusCode]).toEqual([url, 200])
+    for (const query of ['x=1&x=2', 'x=/../', '/./', '/%2e%2e']) {
+      expect([url, query, (await app.inject(`${url}?${query}`)).statusCode]).toEqual([url, query, 200])
+    }
   }
 })
 

@@ -16,7 +16,7 @@ const maxUrlLength = 2048
  * Matches a part of a path that is `.` or `..`, also in percent encoding. Such a path is refused and never
  * resolved.
  */
-const dots = /\/(?:\.|%2e){1,2}(?:[/?]|$)/i
+const dots = /\/(?:\.|%2e){1,2}(?:\/|$)/i
 
 /** Refuses a request by throwing. @throws Problem */
 export type Check = (request: IncomingMessage) => void
@@ -51,7 +51,7 @@ export function makeGate(access: Check, paths: Paths): Check {
       throw new Problem('ERR_URI_TOO_LONG', `the URL has ${url.length} characters; send at most ${maxUrlLength}`)
     }
     access(request)
-    if (dots.test(url)) throw unknownRoute()
+    if (dots.test(pathOf(url))) throw unknownRoute()
     if (method !== 'GET' && method !== 'HEAD') {
       if (!paths.has(url)) throw unknownRoute()
       throw new Problem('ERR_METHOD_NOT_ALLOWED', `the method is ${method}; use GET or HEAD`, { allow: 'GET, HEAD' })
