@@ -47,6 +47,12 @@ describe('an option', () => {
     }
   })
 
+  test('may have the name of another option at another place of the file', () => {
+    const text =
+      '{ "segments": { "port": {}, "a": { "step": 1 }, "b": { "step": 1 } }, "port": 1, "prefix": "port", "store": "redis://h" }'
+    expect(optionsOf(['--config', fileOf(text)]).port).toBe(1)
+  })
+
   test('comes from a flag before a variable, and from a variable before the file', () => {
     const config = fileOf({ port: 1, maxCount: 2, drainMs: 3 })
     const variables = { GRAUPEL_OPTION_PORT: '4', GRAUPEL_OPTION_MAX_COUNT: '5', GRAUPEL_OPTION_CONFIG: config }
@@ -160,6 +166,7 @@ describe('the service refuses', () => {
       ['--window-ms', '999'],
       /^--window-ms is "999"; give a whole number from 1000 /,
     ],
+    ['a field of a node twice', ['--node', 'datacenter=1,datacenter=2'], /^--node is .*; give each field once/],
     ['a node that is no number', ['--node', 'datacenter=x'], /^--node is "datacenter=x"/],
     ['no workers', ['--workers', '0'], /^--workers is "0"/],
     ['a database beside a store', ['--data', 'x', ...store], /leave one out/],
@@ -202,6 +209,15 @@ describe('the service refuses', () => {
 
   test.each<[string, unknown, RegExp]>([
     ['a file that is no JSON', '{ port: 1 }', /^the configuration file cannot be read: .*; give a file with JSON/],
+    ['a key twice', '{ "port": 1, "maxCount": 5, "port": 2 }', /json has port twice; give it once/],
+    ['a key twice, once in escapes', '{ "port": 1, "p\\u006frt" : 2 }', /json has port twice/],
+    [
+      'a name of a segment twice',
+      '{ "segments": { "a\\"{": {}, "orders": { "step": 1 }, "orders": {} } }',
+      /json has segments\.orders twice; give it once/,
+    ],
+    ['an option of a name twice', '{"counters":{"a":{"start":1,"start":2}}}', /json has counters\.a\.start twice/],
+    ['a key of a layout twice', '{"layouts":["twitter",{"name":"a","name":"b"}]}', /json has layouts\.name twice/],
     ['a file without an object', [], /has no JSON object; write \{ "port": 4728 \}/],
     [
       'an unknown key',

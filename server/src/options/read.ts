@@ -111,9 +111,11 @@ function readVariables(environment: NodeJS.ProcessEnv): Source {
 
 function readFile(file: unknown): Source {
   const source = new Source((name) => `${name} in ${file}`)
+  let text: string
   let content: unknown
   try {
-    content = JSON.parse(readFileSync(`${file}`, 'utf8'))
+    text = readFileSync(`${file}`, 'utf8')
+    content = JSON.parse(text)
   } catch (error) {
     const reason = (error as Error).message.replace(/\s+/g, ' ')
     throw new StartError(
@@ -124,6 +126,8 @@ function readFile(file: unknown): Source {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new StartError('ERR_OPTION_INVALID', `${file} has no JSON object; write { "port": 4728 }`)
   }
+  const twice = keyGivenTwice(text)
+  if (twice !== undefined) throw new StartError('ERR_OPTION_INVALID', `${file} has ${twice} twice; give it once`)
   for (const [name, value] of Object.entries(content)) {
     if (!Object.hasOwn(table, name)) {
       throw new StartError(
@@ -134,6 +138,25 @@ function readFile(file: unknown): Source {
     source.set(name, value)
   }
   return source
+}
+
+/**
+ * Returns the first key that an object has twice, with its place: `segments.orders`. `JSON.parse` takes the
+ * last value in silence. @param json - A text that was parsed.
+ */
+function keyGivenTwice(json: string): string | undefined {
+  const objects: { readonly keys: Set<string>; key: string }[] = []
+  for (const [token, name, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g)) {
+    const object = objects.at(-1)
+    if (token === '{') objects.push({ keys: new Set(), key: '' })
+    else if (token === '}') objects.pop()
+    else if (colon !== undefined && object !== undefined) {
+      object.key = JSON.parse(name as string)
+      if (object.keys.has(object.key)) return objects.map(({ key }) => key).join('.')
+      object.keys.add(object.key)
+    }
+  }
+  return undefined
 }
 
 function standsFor(name: string): string {

@@ -121,13 +121,13 @@ export const nodeChoice: Read<number | Readonly<Record<string, number>>> = (name
   const number = whole(0, Number.MAX_SAFE_INTEGER)
   if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, number(name, one)]))
   if (typeof value !== 'string' || !value.includes('=')) return number(name, value)
-  return Object.fromEntries(
-    value.split(',').map((pair) => {
-      const [, field, digits] = /^(\w+)=(\d+)$/.exec(pair) ?? []
-      if (field === undefined) throw invalid(name, value, 'a number, or fields such as datacenter=1')
-      return [field, number(name, digits)]
-    }),
-  )
+  const pairs = value.split(',').map((pair): [string, number] => {
+    const [, field, digits] = /^(\w+)=(\d+)$/.exec(pair) ?? []
+    if (field === undefined) throw invalid(name, value, 'a number, or fields such as datacenter=1')
+    return [field, number(name, digits)]
+  })
+  if (new Set(pairs.map(([field]) => field)).size < pairs.length) throw invalid(name, value, 'each field once')
+  return Object.fromEntries(pairs)
 }
 
 /** Reads the first and the last node: `0-255`. */
