@@ -292,10 +292,13 @@ describe('before it asks a store, the service refuses', () => {
 describe('the command', () => {
   test('ends with one line and exit code 2 if an option is wrong, and otherwise shows its version', async () => {
     const wrong = run(['--port', 'x'])
+    const store = run(['--store', 'redis://127.0.0.1:99999'])
     const version = run(['--version'])
     expect(await wrong.ended).toBe(2)
     expect(wrong.stderr()).toMatch(/^graupel-server: --port is "x"; give .*\n$/)
     expect(wrong.stdout()).toBe('')
+    expect(await store.ended).toBe(2)
+    expect(store.stderr()).toMatch(/^graupel-server: store has a port that is not a number up to 65535; .*\n$/)
     expect(await version.ended).toBe(0)
     expect(version.stdout()).toMatch(/^\d+\.\d+\.\d+\n$/)
   })

@@ -45,6 +45,7 @@ export class StoreUrl {
     this.place = place
     this.query = query
     this.shown = `${this.scheme}//${at === -1 ? '' : '***@'}${place}`
+    checkPorts(place)
     const [user, password = user] = cut(this.credentials, ':')
     const values = query.split('&').map((pair) => cut(pair, '='))
     // A parameter that ends with `-file` names the file of a secret, and is not secret.
@@ -61,7 +62,12 @@ export class StoreUrl {
    * @throws RangeError `ERR_OPTION_INVALID` for a parameter that is not among the names.
    */
   parameters(names: readonly string[]): Readonly<Record<string, string>> {
-    const found = Object.fromEntries(new URLSearchParams(this.query))
+    const all = [...new URLSearchParams(this.query)]
+    const twice = names.find((name) => all.filter(([one]) => one === name).length > 1)
+    if (twice !== undefined) {
+      throw rangeError('ERR_OPTION_INVALID', `store has the parameter ${twice} twice; give it once`, 'store')
+    }
+    const found = Object.fromEntries(all)
     if (Object.keys(found).every((name) => names.includes(name))) return found
     const known = names.length === 0 ? 'none' : names.join(' and ')
     throw rangeError(
@@ -74,6 +80,24 @@ export class StoreUrl {
   /** Removes the credentials of the URL from a client's message. */
   hide(message: string): string {
     return this.#secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message)
+  }
+}
+
+/**
+ * Checks the port of each host: a client would take a wrong one for a failure of the store. @throws
+ * RangeError
+ */
+function checkPorts(place: string): void {
+  const [hosts] = cut(place, '/')
+  for (const host of hosts.split(',')) {
+    const [, port = ''] = /:([^\]:]*)$/.exec(host) ?? []
+    if (/^\d*$/.test(port) && Number(port) <= 65_535) continue
+    // The message omits the text, which may be a password without its host.
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      'store has a port that is not a number up to 65535; write HOST:PORT',
+      'store',
+    )
   }
 }
 

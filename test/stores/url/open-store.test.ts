@@ -117,6 +117,34 @@ describe('openStore', () => {
       { prefix: 'a' },
       { code: 'ERR_OPTION_INVALID', message: /^prefix is not for sqlite:; / },
     ],
+    [
+      'a port that is too large',
+      'redis://:s3cret@127.0.0.1:99999',
+      {},
+      {
+        name: 'RangeError',
+        code: 'ERR_OPTION_INVALID',
+        message: /^store has a port that is not a number up to 65535; /,
+      },
+    ],
+    [
+      'the port of the second host',
+      'etcd://127.0.0.1:2379,127.0.0.1:65536/path:1',
+      {},
+      { code: 'ERR_OPTION_INVALID', message: /^store has a port / },
+    ],
+    [
+      'a password without a host',
+      'postgres://user:s3cret',
+      {},
+      { code: 'ERR_OPTION_INVALID', message: /^store has a port that is not a number/ },
+    ],
+    [
+      'a parameter that is given twice',
+      'consul://h?datacenter=a&datacenter=b',
+      {},
+      { code: 'ERR_OPTION_INVALID', message: /^store has the parameter datacenter twice; give it once/ },
+    ],
     ['a signal that is none', 'sqlite:a', { signal: 5 }, { code: 'ERR_OPTION_INVALID', message: /signal/ }],
     [
       'a server that is not there',
