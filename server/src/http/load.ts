@@ -104,7 +104,7 @@ export function untilGone(socket: Socket): AbortSignal {
   return gone.signal
 }
 
-export function clientHasLeft(): Problem {
+function clientHasLeft(): Problem {
   return new Problem(
     'ERR_REQUEST_INVALID',
     'the client has ended its side of the connection, as a client that has left does; keep it open until the answer',

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { documented, namePath, nameProblems } from '../http/documentation.js'
-import { clientHasLeft, heldCountOf, type Load } from '../http/load.js'
+import { heldCountOf, type Load, untilGone } from '../http/load.js'
 import { isOfRuns } from '../http/media.js'
 import { bodyOf, bodyOfRuns, inSlices, sliceLength } from '../http/number-body.js'
 import { formatOf, formOf, headersWith, numbersAnswer, textEncodings } from '../http/number-form.js'
@@ -46,11 +46,12 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, options
     // Runs are found in one slice of the numbers after the other.
     const most = isOfRuns(representation) ? Math.min(count, sliceLength) : count
     load.hold(most, request.raw)
-    const { socket } = request.raw
+    const gone = untilGone(request.raw.socket)
     const segment = await service.segments.get(name)
     const runs = { step: options.segments?.[name]?.stride ?? 1, fixed: 0n }
     const fill = (array: BigUint64Array<ArrayBuffer>) => {
-      if (socket.destroyed) throw clientHasLeft()
+      // A client that ends its side may still read its answer, but many numbers are not worth it.
+      if (count > sliceLength) gone.throwIfAborted()
       return segment.fillAsync(array)
     }
     let body: Buffer
