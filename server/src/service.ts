@@ -1,19 +1,15 @@
 import { hostname } from 'node:os'
 import { type Layout, nodeFromEnvironment } from 'graupel'
-import {
-  type Counter,
-  createCounter,
-  createSegmentGenerator,
-  type SegmentGenerator,
-  type SegmentOptions,
-} from 'graupel/segments'
+import { createCounter, createSegmentGenerator, type SegmentGenerator, type SegmentOptions } from 'graupel/segments'
 import type { Store } from 'graupel/stores'
 import type { OpenedStore } from 'graupel/stores/url'
 import { kindsOf } from './options/kinds.js'
 import type { Options } from './options/table.js'
 import { IdSource, type LeaseChoice } from './sources/id-source.js'
 import type { IdTexts } from './sources/id-texts.js'
+import { LeaseWaits } from './sources/lease-waits.js'
 import { Named, NameError } from './sources/named.js'
+import { type TimedCounter, timedCounter } from './sources/timed-counter.js'
 
 /** The sources of one process's ids, segments and counters, over one store. */
 export class Service {
@@ -22,12 +18,14 @@ export class Service {
   /** By the prefixes of the kinds that the operator has configured. */
   readonly kinds: ReadonlyMap<string, IdTexts>
   readonly segments: Named<SegmentGenerator>
-  readonly counters: Named<Counter>
+  readonly counters: Named<TimedCounter>
   readonly opened: OpenedStore
   /** Set when the service is told to end. It is not ready from then on. */
   isStopping = false
   /** Set if the store had no records at the start, so all numbers and counts begin. */
   isStoreNew = false
+  readonly #waits: LeaseWaits
+  #isOpening = false
 
   /**
    * @param store - The opened store, or a wrapper of it.
@@ -37,6 +35,7 @@ export class Service {
   constructor(options: Options, opened: OpenedStore, store: Store = opened.store, worker = 0) {
     this.opened = opened
     const lease = leaseOf(options, store, worker)
+    this.#waits = new LeaseWaits(options.namespace, store.durable)
     this.ids = new Map(options.layouts.map((layout: Layout) => [layout.name, new IdSource(layout, lease)]))
     this.kinds = kindsOf(options)
     const { maxNames, segments, counters, leafAlloc, leafTable } = options
@@ -54,7 +53,7 @@ export class Service {
       kind: 'counter',
       names: counters && new Set(Object.keys(counters)),
       maxNames,
-      make: (name, signal) => createCounter({ ...counters?.[name], store, name, signal }),
+      make: async (name, signal) => timedCounter(await createCounter({ ...counters?.[name], store, name, signal })),
     })
   }
 
@@ -68,7 +67,9 @@ export class Service {
     // A store that does not answer keeps the leases waiting anyway.
     this.isStoreNew = await this.opened.isEmpty().catch(() => false)
     if (this.isStoreNew) onNewStore()
+    this.#isOpening = true
     await Promise.all([...this.ids.values()].map((source) => source.open()))
+    this.#isOpening = false
   }
 
   /** Returns its nodes by the names of their layouts. */
@@ -79,11 +80,20 @@ export class Service {
   /** Returns the reasons why it is not ready. The list is empty if it is ready. */
   reasons(): string[] {
     if (this.isStopping) return ['the service is being shut down']
-    return [...this.ids.values()].flatMap((source) => source.readiness().reason ?? [])
+    return [...this.ids.values()].flatMap((source) => {
+      const { reason } = source.readiness()
+      if (reason === undefined) return []
+      const wait = this.#waits.reasonOf(source.layout.name)
+      if (wait !== undefined) return `${reason}; ${wait}`
+      return source.node === undefined && this.#isOpening
+        ? `${reason}; it waits for the store, or for a free node`
+        : reason
+    })
   }
 
   /** Releases the nodes and closes the store. */
   async close(): Promise<void> {
+    this.#waits.close()
     const sources = [...this.ids.values()].map((source) => source.close())
     const results = await Promise.allSettled([...sources, this.segments.close(), this.counters.close()])
     await this.opened.close()

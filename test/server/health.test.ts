@@ -1,4 +1,4 @@
-import { memoryStore } from 'graupel/stores'
+import { memoryStore, type Store } from 'graupel/stores'
 import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { makeService } from './support/in-process.ts'
@@ -25,6 +25,34 @@ test('readiness is JSON for a client that accepts JSON', async () => {
   })
   await service.open()
   expect((await app.inject({ url: '/readyz', headers })).json()).toEqual({ ready: true, reasons: [] })
+})
+
+test('a service that waits for a store which has started says so, and until when', async () => {
+  const store: Store = { ...memoryStore(), durable: false, nowMs: async () => Date.now(), incarnation: async () => 'b' }
+  const { app, service } = await makeService([], store)
+  const opening = service.open().catch(() => {})
+  const reason =
+    /^no node of layout 'twitter' is leased; until (\S+Z) it waits, because the store has started and may have/
+  await until(async () => reason.test((await app.inject('/readyz')).body))
+  const [, untilTime = ''] = reason.exec((await app.inject('/readyz')).body) ?? []
+  // 10 s and the skew of the clocks.
+  expect(Date.parse(untilTime)).toBeGreaterThan(Date.now() - 1000)
+  expect(Date.parse(untilTime)).toBeLessThan(Date.now() + 12_000)
+  await service.close()
+  await opening
+})
+
+test('a service that finds no free node says so', async () => {
+  const store = memoryStore()
+  const first = await makeService(['--nodes', '3-3'], store)
+  await first.service.open()
+  const second = await makeService(['--nodes', '3-3'], store)
+  const opening = second.service.open()
+  const waiting = "no node of layout 'twitter' is leased; it waits for the store, or for a free node\n"
+  expect((await second.app.inject('/readyz')).body).toBe(waiting)
+  await first.service.close()
+  await opening
+  expect((await second.app.inject('/readyz')).body).toBe('ok\n')
 })
 
 test('a service that is stopping is alive and not ready', async () => {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { Durations, joined, textOf } from '../../server/src/metrics/family.ts'
 import { observedStore, StoreTimes } from '../../server/src/metrics/observed-store.ts'
 import { until } from '../support/until.ts'
+import { Faulty } from './support/faulty.ts'
 import { makeService, seriesOf, startService } from './support/in-process.ts'
 import { folder } from './support/process.ts'
 import { replace } from './support/replace.ts'
@@ -26,6 +27,24 @@ test('ids and numbers are counted by their kind and their layout or name', async
   expect(await seriesOf(app, 'graupel_count_writes_total{name="invoices \\"2026\\""}')).toBe(1)
   expect(await seriesOf(app, 'graupel_segment_fetches_total{name="orders"}')).toBeGreaterThan(0)
   expect(await seriesOf(app, 'graupel_segment_numbers_left{name="orders"}')).toBe(segment.stats().left)
+})
+
+test('the oldest request of a counter has its time as a metric while it waits', async () => {
+  const faulty = new Faulty()
+  const { app, service } = await startService({}, { around: faulty.around, listens: false })
+  const counted = await service.counters.get('invoices')
+  const oldest = async () => (await seriesOf(app, 'graupel_count_oldest_wait_seconds{name="invoices"}')) as number
+  expect(await oldest()).toBe(0)
+  faulty.hold()
+  const first = counted.take(1)
+  await until(async () => (await oldest()) > 0)
+  const second = counted.take(1)
+  const before = await oldest()
+  // The second call has not become the oldest.
+  expect(await oldest()).toBeGreaterThan(before)
+  faulty.release()
+  expect([...(await first), ...(await second)]).toEqual(['1', '2'])
+  expect(await oldest()).toBe(0)
 })
 
 test('requests are counted by the pattern of their route, so paths of clients make no series', async () => {

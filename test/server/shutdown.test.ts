@@ -48,10 +48,11 @@ test('on SIGHUP, from a terminal that is closed, it drains and releases its node
   expect(stderr()).toContain('lease: released')
 })
 
-test.skipIf(process.platform !== 'linux')('it goes on if its log cannot be written, as after a hangup', async () => {
+test.skipIf(process.platform !== 'linux')('it goes on if its log cannot be written, and counts the lines', async () => {
   const by = (command: readonly string[]) => ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh', ...command]
   const { url, child, ended } = await serve(['--data', join(folder, 'full'), '--drain-ms', '0'], {}, { by })
   expect((await fetch(`${url}/v1/ids`)).status).toBe(200)
+  expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^graupel_log_lines_dropped_total [1-9]\d*$/m)
   child.kill('SIGHUP')
   expect(await ended).toBe(0)
 })

@@ -1,7 +1,8 @@
 import type { Layout } from 'graupel'
-import type { Counter, SegmentGenerator } from 'graupel/segments'
+import type { SegmentGenerator } from 'graupel/segments'
 import type { Options } from '../options/table.js'
 import type { IdSource, Totals } from '../sources/id-source.js'
+import type { TimedCounter } from '../sources/timed-counter.js'
 import { counter, type Family, gauge, type Series } from './family.js'
 
 // Metrics that the library counts anyway. They are read when they are scraped.
@@ -85,7 +86,7 @@ export function segmentFamilies(segments: Made<SegmentGenerator>): Family[] {
 }
 
 /** Returns the counts of the counters. */
-export function counterFamilies(counters: Made<Counter>): Family[] {
+export function counterFamilies(counters: Made<TimedCounter>): Family[] {
   const all = counters.map(([name, made]) => [{ name }, made.stats()] as const)
   return [
     counter(
@@ -107,6 +108,11 @@ export function counterFamilies(counters: Made<Counter>): Family[] {
       'graupel_count_recovered_total',
       'Times that the store had forgotten a count and this process restored it.',
       all.map(([labels, { recovered }]) => [labels, recovered]),
+    ),
+    gauge(
+      'graupel_count_oldest_wait_seconds',
+      'Seconds that the oldest request of a counter waits, otherwise 0.',
+      counters.map(([name, made]) => [{ name }, made.oldestWaitMs() / 1000]),
     ),
   ]
 }
