@@ -21,12 +21,12 @@ import {
   maxAdminConnections,
   onlyAdminPaths,
   Paths,
-  Tokens,
   unknownRoute,
 } from './http/gate.js'
 import { givenIdOf, loggedPath, makeLogger, newRequestId, RefusalLog, requestIdOf } from './http/log.js'
 import { stderrOutput } from './http/log-output.js'
 import { refusalOf } from './http/problems.js'
+import { Tokens } from './http/tokens.js'
 import { WatchedFiles } from './http/watched-files.js'
 import { certificateFamilies, connectionFamilies, fileFamilies, logFamilies, Metrics } from './metrics/metrics.js'
 import type { Options } from './options/table.js'

@@ -7,7 +7,7 @@ export interface DirectRoute {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   /** Makes the body, which is ASCII and JSON. */
-  body(): Promise<string>
+  body(request: IncomingMessage): Promise<string>
 }
 
 /**
@@ -34,7 +34,7 @@ export function directly(
     let text: string
     try {
       gate(request)
-      text = await body()
+      text = await body(request)
     } catch {
       next(request, response)
       return

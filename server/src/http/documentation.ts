@@ -93,8 +93,8 @@ export function swaggerSchemaOf(
       ...(answer.headers && { headers: mapped(answer.headers, (text) => ({ type: 'string', description: text })) }),
     }
   }
-  const access: ProblemCode = isTokenNeeded ? 'ERR_UNAUTHORIZED' : 'ERR_FORBIDDEN'
-  const codes = [...common, ...(isOpen ? [] : [access]), ...(isLenient ? [] : ofStrict), ...problems]
+  const access: readonly ProblemCode[] = isTokenNeeded ? ['ERR_UNAUTHORIZED', 'ERR_LIMIT_EXCEEDED'] : ['ERR_FORBIDDEN']
+  const codes = [...common, ...(isOpen ? [] : access), ...(isLenient ? [] : ofStrict), ...problems]
   for (const [status, ofStatus] of byStatus(codes)) {
     response[status] ??= {
       description: ofStatus.join(', '),
@@ -128,7 +128,7 @@ function refusalHeaders(status: number): Schema {
   return {
     'X-Request-Id': { type: 'string', description: 'the id of the request in the log of the service' },
     ...(status === 401 && { 'WWW-Authenticate': { type: 'string', description: 'Bearer' } }),
-    ...(status === 503 && { 'Retry-After': retryAfter }),
+    ...((status === 429 || status === 503) && { 'Retry-After': retryAfter }),
   }
 }
 

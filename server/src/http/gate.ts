@@ -1,12 +1,11 @@
-import { hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, RequestListener } from 'node:http'
-import { StartError } from '../failure.js'
 import { isLoopback } from '../options/complete.js'
 import type { Options } from '../options/table.js'
 import { endAfter } from './connections.js'
 import { requestIdOf } from './log.js'
 import { pathOf } from './parameters.js'
 import { Problem, refusalOf } from './problems.js'
+import { clientOf, noteClient, type Tokens } from './tokens.js'
 
 // The checks that a request passes before any route sees it. They read only its head.
 
@@ -82,8 +81,16 @@ export function accessCheck(
   openPaths: ReadonlySet<string>,
 ): Check {
   if (tokens !== undefined) {
-    return ({ url = '', headers }) => {
-      if (tokens.value.allow(headers.authorization) || openPaths.has(pathOf(url))) return
+    return (request) => {
+      const { url = '', headers } = request
+      // A request that could not be answered directly is checked twice.
+      if (openPaths.has(pathOf(url)) || clientOf(request) !== undefined) return
+      const client = tokens.value.clientOf(headers.authorization)
+      if (client !== undefined) {
+        client.takeRequest()
+        noteClient(request, client)
+        return
+      }
       const [rule, error] =
         headers.authorization === undefined
           ? ['the request has no token', '']
@@ -118,53 +125,6 @@ function isOtherOrigin({ origin, host = '' }: IncomingMessage['headers']): boole
 
 function isLocalName(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i.test(host)
-}
-
-const minLength = 16
-/** The characters of a bearer token (RFC 6750, section 2.1). */
-const pattern = /^[A-Za-z0-9._~+/-]+=*$/
-
-/** The bearer tokens that the service accepts. */
-export class Tokens {
-  readonly #digests: readonly Buffer[]
-
-  /**
-   * @param text - One token a line; empty lines and lines that begin with # are ignored. @throws StartError
-   */
-  constructor(text: string) {
-    const lines = text.split(/\r?\n/).map((line) => line.trim())
-    const tokens = [...lines.entries()].filter(([, line]) => line !== '' && !line.startsWith('#'))
-    if (tokens.length === 0) throw new StartError('ERR_OPTION_INVALID', 'it has no token; write one a line')
-    for (const [index, token] of tokens) {
-      // The message has neither the token nor its length, because errors are logged.
-      if (token.length < minLength || !pattern.test(token)) {
-        throw new StartError(
-          'ERR_OPTION_INVALID',
-          `line ${index + 1} is no token; write at least ${minLength} characters of A-Z, a-z, 0-9 and -._~+/, such as openssl rand -hex 24 prints`,
-        )
-      }
-    }
-    this.#digests = tokens.map(([, token]) => digestOf(token))
-  }
-
-  /**
-   * Tells whether the header has a known token, in the same time for every token. @param authorization - The
-   * header.
-   */
-  allow(authorization: string | undefined): boolean {
-    if (authorization === undefined || !/^Bearer /i.test(authorization)) return false
-    const digest = digestOf(authorization.slice('Bearer '.length).trim())
-    let isAllowed = false
-    for (const known of this.#digests) {
-      if (timingSafeEqual(known, digest)) isAllowed = true
-    }
-    return isAllowed
-  }
-}
-
-/** Returns bytes of the same length for every token, as `timingSafeEqual` requires. */
-function digestOf(token: string): Buffer {
-  return hash('sha256', token, 'buffer')
 }
 
 /** The paths that the admin port answers. */

@@ -40,6 +40,7 @@ export const statuses = {
   ERR_REQUEST_TIMEOUT: 408,
   ERR_URI_TOO_LONG: 414,
   ERR_NAMES_FULL: 429,
+  ERR_LIMIT_EXCEEDED: 429,
   ERR_HEADERS_TOO_LARGE: 431,
   ERR_INTERNAL: 500,
 } as const satisfies Partial<Record<ErrorCode, number>> & Record<string, number>

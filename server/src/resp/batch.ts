@@ -1,5 +1,6 @@
 import { inSlices } from '../http/number-body.js'
 import { Problem } from '../http/problems.js'
+import type { Client } from '../http/tokens.js'
 import { planOf, type Reply, type Session } from './commands.js'
 import type { Demand, Sources } from './demands.js'
 import type { CommandParser } from './parser.js'
@@ -66,6 +67,7 @@ export class Batch {
   readonly #open = new Map<string, Take>()
   readonly #releases: (() => void)[] = []
   readonly #onAnswer: OnAnswer
+  #client: Client | undefined
 
   /**
    * Reads commands until the bytes end or the answers are large enough. Returns `undefined` if there is no
@@ -83,12 +85,14 @@ export class Batch {
       const planned = batch.#plan(name, words, session, sources)
       const [head, demands] = typeof planned === 'string' ? [planned, []] : [planned.head, planned.demands]
       const cost = demands.reduce((sum, { count }) => sum + count, 0)
-      const isRepeatable = demands.length > 0 && !demands.some(({ isBlock }) => isBlock)
+      const isLimited = session.client?.limits.requests !== undefined
+      const isRepeatable = demands.length > 0 && !isLimited && !demands.some(({ isBlock }) => isBlock)
       const times = isRepeatable ? 1 + parser.repeats(Math.floor((enoughNumbers - numbers) / cost) - 1) : 1
       numbers += times * cost
       bytes += head.length * times
       batch.#add(name, times, head, demands)
     }
+    batch.#client = session.client
     return batch.#steps.length === 0 ? undefined : batch
   }
 
@@ -157,6 +161,7 @@ export class Batch {
   async #fill(take: Take, memory: Memory, gone: () => AbortSignal): Promise<void> {
     const { demand, total } = take
     try {
+      this.#client?.takeIds(total)
       this.#releases.push(demand.load.take(total))
       const array = memory(total)
       take.result = demand.isBlock ? [`${await lastOfBlock(demand, array, gone)}`] : await demand.take(array, gone)

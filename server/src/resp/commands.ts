@@ -1,9 +1,9 @@
 import { shown } from '../failure.js'
-import type { Tokens } from '../http/gate.js'
 import { heldCountOf } from '../http/load.js'
 import { textEncodings } from '../http/number-form.js'
 import { oneOf, wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
+import type { Client, Tokens } from '../http/tokens.js'
 import { blockOf, type Demand, demandOf, idPrefix, idsOf, type Sources } from './demands.js'
 import { bulk, integer, list, listHead, map, nothing, type Protocol, simple } from './replies.js'
 
@@ -24,8 +24,9 @@ export interface Session {
   name: string
   /** The header that a request over HTTP with the client's token would have. */
   authorization: string | undefined
-  /** The tokens that were found to have it. */
+  /** The tokens that were found to have it, and its owner. */
   allowedBy: Tokens | undefined
+  client: Client | undefined
   /** Whether `MULTI` came and its `EXEC` did not. */
   isInTransaction: boolean
   isEnding: boolean
@@ -37,6 +38,7 @@ export const fresh = {
   name: '',
   authorization: undefined,
   allowedBy: undefined,
+  client: undefined,
   isInTransaction: false,
 } as const satisfies Partial<Session>
 
@@ -146,6 +148,7 @@ export function planOf(name: string, words: readonly string[], session: Session,
   if (command?.isOpen !== true && !isAllowed(session, sources)) {
     throw new Refused('NOAUTH', 'Authentication required: send AUTH and a token of the service')
   }
+  if (command?.isOpen !== true) session.client?.takeRequest()
   if (command === undefined) {
     throw new Refused(
       'ERR',
@@ -226,8 +229,9 @@ function hello([, version, ...rest]: readonly string[], session: Session, source
 function authenticate(token: string, session: Session, { tokens }: Sources): void {
   if (tokens === undefined) throw new Refused('ERR', 'AUTH came, and the service has no tokens; leave AUTH out')
   const authorization = `Bearer ${token}`
-  if (!tokens.value.allow(authorization)) throw new Refused('WRONGPASS', 'the service does not know the token')
-  session.authorization = authorization
+  const client = tokens.value.clientOf(authorization)
+  if (client === undefined) throw new Refused('WRONGPASS', 'the service does not know the token')
+  Object.assign(session, { authorization, client, allowedBy: tokens.value })
 }
 
 /**
@@ -236,7 +240,8 @@ function authenticate(token: string, session: Session, { tokens }: Sources): voi
  */
 function isAllowed(session: Session, { tokens }: Sources): boolean {
   if (tokens === undefined || session.allowedBy === tokens.value) return true
-  if (!tokens.value.allow(session.authorization)) return false
+  session.client = tokens.value.clientOf(session.authorization)
+  if (session.client === undefined) return false
   session.allowedBy = tokens.value
   return true
 }

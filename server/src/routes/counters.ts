@@ -3,6 +3,7 @@ import { type Answer, documented, namePath, nameProblems } from '../http/documen
 import { type Load, untilGone } from '../http/load.js'
 import { contentTypes, headersOf, mediaTypes } from '../http/media.js'
 import { oneOf, readQuery, representationOf, wholeNumber } from '../http/parameters.js'
+import { clientOf } from '../http/tokens.js'
 import type { Service } from '../service.js'
 
 /** The most counts of one request. Other requests wait while their texts are made. */
@@ -34,6 +35,7 @@ export function addCounterRoutes(app: FastifyInstance, service: Service, load: L
   })
   app.get('/v1/counters/:name', documentation, async (request, reply) => {
     const { name, count, representation, headers } = asked(request)
+    clientOf(request.raw)?.takeIds(count)
     load.hold(count, request.raw)
     // If the client leaves before, or half-closes, its counts go to the next request.
     const gone = untilGone(request.raw.socket)

@@ -9,6 +9,7 @@ import { formatOf, formOf, type HeadersByForm, headersWith, numbersAnswer } from
 import { oneOf, readQuery, wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
 import { runRuleOf } from '../http/runs.js'
+import { clientOf } from '../http/tokens.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 import type { IdSource } from '../sources/id-source.js'
@@ -45,7 +46,10 @@ export function directIdRoute(layouts: ServedLayouts): DirectRoute {
   return {
     url: '/v1/ids',
     headers: headers.json,
-    body: async () => `{"ids":["${await nextOf(source, load)}"]}`,
+    body: async (request) => {
+      clientOf(request)?.takeIds(1)
+      return `{"ids":["${await nextOf(source, load)}"]}`
+    },
   }
 }
 
@@ -104,6 +108,7 @@ export function addIdRoutes(app: FastifyInstance, layouts: ServedLayouts, { kind
   })
   app.get('/v1/ids', documentation, async (request, reply) => {
     const { count, source, load, headers, numbers, representation, encoding, texts } = asked(request)
+    clientOf(request.raw)?.takeIds(count)
     let body: string | Buffer
     if (texts !== undefined) {
       load.hold(count, request.raw)

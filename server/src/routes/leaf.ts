@@ -5,6 +5,7 @@ import type { RefusalLog } from '../http/log.js'
 import { headersOf } from '../http/media.js'
 import { pathOf } from '../http/parameters.js'
 import { Problem, refusalOf } from '../http/problems.js'
+import { clientOf } from '../http/tokens.js'
 import type { Service } from '../service.js'
 import { documentationOf, documentationOfDecode } from './leaf-documentation.js'
 
@@ -77,6 +78,7 @@ function addNumberRoute(
     // Spring has no route for an empty key, so Leaf's NoKeyException is never thrown.
     if (key === '') return answerError(request, reply, 404, 'No message available')
     try {
+      clientOf(request.raw)?.takeIds(1)
       const number = await take(key)
       reply.headers(headersOf(typeFor(request.headers.accept)))
       return `${number}`

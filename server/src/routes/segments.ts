@@ -5,6 +5,7 @@ import { isOfRuns } from '../http/media.js'
 import { bodyOf, bodyOfRuns, inSlices, sliceLength } from '../http/number-body.js'
 import { formatOf, formOf, headersWith, numbersAnswer, textEncodings } from '../http/number-form.js'
 import { readQuery, wholeNumber } from '../http/parameters.js'
+import { clientOf } from '../http/tokens.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 
@@ -45,6 +46,7 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, options
     const { name, count, representation, encoding } = asked(request)
     // Runs are found in one slice of the numbers after the other.
     const most = isOfRuns(representation) ? Math.min(count, sliceLength) : count
+    clientOf(request.raw)?.takeIds(count)
     load.hold(most, request.raw)
     const gone = untilGone(request.raw.socket)
     const segment = await service.segments.get(name)
