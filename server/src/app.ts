@@ -26,6 +26,7 @@ import {
 import { givenIdOf, loggedPath, makeLogger, newRequestId, RefusalLog, requestIdOf } from './http/log.js'
 import { stderrOutput } from './http/log-output.js'
 import { refusalOf } from './http/problems.js'
+import { TakingLog } from './http/taking-log.js'
 import { Tokens } from './http/tokens.js'
 import { WatchedFiles } from './http/watched-files.js'
 import { certificateFamilies, connectionFamilies, fileFamilies, logFamilies, Metrics } from './metrics/metrics.js'
@@ -75,7 +76,7 @@ export async function makeApp(
   const direct = directIdRoute(layouts)
   const isVerbose = logger.isLevelEnabled('debug')
   const isStopping = () => service.isStopping
-  const isPlain = () => !isVerbose && !service.isStopping
+  const isPlain = () => !isVerbose && !options.logIds && !service.isStopping
   const onAnswer = (ms: number) => metrics.requests.add(direct.url, 200, ms)
 
   const refusals = new RefusalLog(logger)
@@ -104,7 +105,8 @@ export async function makeApp(
       makeServer(options, pair?.value, handler, (next) => directly(direct, gate, isPlain, onAnswer, next), isStopping),
   })
   const loads = numberLoadsOf(options)
-  const respSources = { service, options, layouts, loads, decode: decoderOf(service), tokens }
+  const takings = options.logIds ? new TakingLog(logger) : undefined
+  const respSources = { service, options, layouts, loads, decode: decoderOf(service), tokens, takings }
   const resp =
     respPort === undefined
       ? undefined
@@ -157,6 +159,15 @@ export async function makeApp(
   app.setNotFoundHandler(() => {
     throw unknownRoute()
   })
-  await addRoutes(app, { service, options, metrics, refusals, layouts, loads, isTokenNeeded: tokens !== undefined })
+  await addRoutes(app, {
+    service,
+    options,
+    metrics,
+    refusals,
+    layouts,
+    loads,
+    takings,
+    isTokenNeeded: tokens !== undefined,
+  })
   return { app, admin, resp }
 }

@@ -197,6 +197,11 @@ describe('the service refuses', () => {
       ['--host', '0.0.0.0'],
       /^--host is "0.0.0.0", which other hosts can reach; give --token-file, or --allow-anonymous/,
     ],
+    [
+      'a record of ids that the level of the log leaves out',
+      ['--log-ids', '--log-level', 'warn'],
+      /^--log-ids is given, and --log-level is warn, which leaves its lines out; give --log-level info or debug/,
+    ],
     ['a token beside --allow-anonymous', ['--token-file', 'x', '--allow-anonymous'], /leave one out/],
     [
       'a file that does not exist',

@@ -80,6 +80,10 @@ export function complete(given: Given): Options {
     `--host is ${shown(options.host)}, which other hosts can reach; give --token-file, or --allow-anonymous to serve every client`,
   )
   together(
+    options.logIds && options.logLevel !== 'info' && options.logLevel !== 'debug',
+    `--log-ids is given, and --log-level is ${options.logLevel}, which leaves its lines out; give --log-level info or debug`,
+  )
+  together(
     options.tokenFile !== undefined && options.allowAnonymous,
     '--token-file and --allow-anonymous are given; leave one out',
   )

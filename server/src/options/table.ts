@@ -217,6 +217,7 @@ export const table = {
     shownDefault: 'info; warn at a terminal',
     read: choice('debug', 'info', 'warn', 'error', 'silent'),
   },
+  logIds: { help: 'log who took which ids, numbers and counts; needs info or debug', byDefault: false, read: flag },
 } satisfies Record<string, Option<unknown>>
 
 type Table = typeof table

@@ -1,6 +1,6 @@
 import { inSlices } from '../http/number-body.js'
 import { Problem } from '../http/problems.js'
-import type { Client } from '../http/tokens.js'
+import type { TakingLog } from '../http/taking-log.js'
 import { planOf, type Reply, type Session } from './commands.js'
 import type { Demand, Sources } from './demands.js'
 import type { CommandParser } from './parser.js'
@@ -66,8 +66,9 @@ export class Batch {
   /** The last take of each source. */
   readonly #open = new Map<string, Take>()
   readonly #releases: (() => void)[] = []
+  readonly #session: Session
+  readonly #takings: TakingLog | undefined
   readonly #onAnswer: OnAnswer
-  #client: Client | undefined
 
   /**
    * Reads commands until the bytes end or the answers are large enough. Returns `undefined` if there is no
@@ -75,7 +76,7 @@ export class Batch {
    */
   static read(parser: CommandParser, session: Session, sources: Sources, onAnswer: OnAnswer): Batch | undefined {
     if (parser.isEmpty) return undefined
-    const batch = new Batch(onAnswer)
+    const batch = new Batch(session, sources.takings, onAnswer)
     let numbers = 0
     let bytes = 0
     while (numbers < enoughNumbers && bytes < enoughBytes && !session.isEnding) {
@@ -92,11 +93,12 @@ export class Batch {
       bytes += head.length * times
       batch.#add(name, times, head, demands)
     }
-    batch.#client = session.client
     return batch.#steps.length === 0 ? undefined : batch
   }
 
-  private constructor(onAnswer: OnAnswer) {
+  private constructor(session: Session, takings: TakingLog | undefined, onAnswer: OnAnswer) {
+    this.#session = session
+    this.#takings = takings
     this.#onAnswer = onAnswer
   }
 
@@ -161,10 +163,11 @@ export class Batch {
   async #fill(take: Take, memory: Memory, gone: () => AbortSignal): Promise<void> {
     const { demand, total } = take
     try {
-      this.#client?.takeIds(total)
+      this.#session.client?.takeIds(total)
       this.#releases.push(demand.load.take(total))
       const array = memory(total)
-      take.result = demand.isBlock ? [`${await lastOfBlock(demand, array, gone)}`] : await demand.take(array, gone)
+      const takeAll = async () => this.#recorded(demand, await demand.take(array, gone))
+      take.result = demand.isBlock ? [`${await lastOfBlock(takeAll, total)}`] : await takeAll()
       const { result } = take
       if (demand.form === 'integer' && typeof result[0] === 'bigint' && (result.at(-1) as bigint) >= 2n ** 63n) {
         throw new Problem('ERR_SEGMENT_OVERFLOW', 'the number is above 2^63 - 1, the last integer of the protocol')
@@ -172,6 +175,15 @@ export class Batch {
     } catch (error) {
       take.error = error
     }
+  }
+
+  /** Writes who has taken the numbers to the log, with `--log-ids`. */
+  #recorded<T extends BigUint64Array | readonly string[]>({ from, rule }: Demand, numbers: T): T {
+    const { client, remote } = this.#session
+    const taker = { client: client?.name, remote }
+    if (numbers instanceof BigUint64Array) this.#takings?.add(taker, from, numbers, rule)
+    else this.#takings?.addCounts(taker, from, numbers as readonly string[])
+    return numbers
   }
 
   async #write({ name, times, head, parts }: Step, written: (Buffer | string)[]): Promise<void> {
@@ -215,12 +227,11 @@ async function next(take: Take, count: number, { form, isBlock }: Demand, writte
  * segment, become a gap.
  */
 async function lastOfBlock(
-  { take, count }: Demand,
-  array: BigUint64Array<ArrayBuffer>,
-  gone: () => AbortSignal,
+  take: () => Promise<BigUint64Array | readonly string[]>,
+  count: number,
 ): Promise<bigint | string> {
   for (let attempt = 0; attempt < blockAttempts; attempt++) {
-    const numbers = await take(array, gone)
+    const numbers = await take()
     const last = numbers[count - 1] as bigint | string
     if (typeof last === 'string') return last
     if (last - (numbers[0] as bigint) === BigInt(count - 1)) return last

@@ -20,6 +20,8 @@ export class Refused extends Error {
 /** The state of a connection that commands read and change. */
 export interface Session {
   readonly id: number
+  /** The address of the client. */
+  readonly remote: string | undefined
   protocol: Protocol
   name: string
   /** The header that a request over HTTP with the client's token would have. */

@@ -43,11 +43,7 @@ export class Connection {
   readonly #socket: Socket
   readonly #surroundings: Surroundings
   readonly #parser = new CommandParser()
-  readonly #session: Session = {
-    ...fresh,
-    id: ++connections,
-    isEnding: false,
-  }
+  readonly #session: Session
   #isBusy = false
   /** Whether the connection ends when it has nothing to answer. */
   #isClosing = false
@@ -57,6 +53,7 @@ export class Connection {
   constructor(socket: Socket, surroundings: Surroundings) {
     this.#socket = socket
     this.#surroundings = surroundings
+    this.#session = { ...fresh, id: ++connections, remote: socket.remoteAddress, isEnding: false }
     const { requestTimeoutMs } = surroundings.sources.options
     // As over HTTP, the first command has to come in time.
     socket.setTimeout(requestTimeoutMs, () => this.#onQuiet())

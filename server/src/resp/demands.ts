@@ -2,6 +2,8 @@ import { shown } from '../failure.js'
 import { heldCountOf, type Load, type NumberLoads } from '../http/load.js'
 import { wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
+import type { RunRule } from '../http/runs.js'
+import type { Source, TakingLog } from '../http/taking-log.js'
 import type { Tokens } from '../http/tokens.js'
 import type { Options } from '../options/table.js'
 import { maxCounts } from '../routes/counters.js'
@@ -24,6 +26,8 @@ export interface Sources {
   readonly decode: Decoder
   /** `undefined` if the service needs no token. */
   readonly tokens: { readonly value: Tokens } | undefined
+  /** `undefined` without `--log-ids`. */
+  readonly takings: TakingLog | undefined
 }
 
 /** Numbers that a command asks for. */
@@ -31,6 +35,9 @@ export interface Demand {
   /** Equal demands of a read are answered by one call of `take`. */
   readonly key: string
   readonly load: Load
+  readonly from: Source
+  /** The steps of its numbers, which counts do not have. */
+  readonly rule: RunRule
   readonly count: number
   readonly form: NumberForm
   /** Whether only the last of the numbers is sent, and they have to be consecutive. */
@@ -43,6 +50,8 @@ export interface Demand {
   take(array: BigUint64Array<ArrayBuffer>, gone: () => AbortSignal): Promise<BigUint64Array | readonly string[]>
 }
 
+const consecutive: RunRule = { step: 1, fixed: 0n }
+
 /** @throws Problem, NameError */
 export function demandOf(key: string, count: number, sources: Sources): Demand {
   if (key.startsWith(idPrefix)) return idsOf(key, count, sources)
@@ -53,6 +62,8 @@ export function demandOf(key: string, count: number, sources: Sources): Demand {
     return {
       key: `counter:${key}`,
       load: loads.counters,
+      from: { kind: 'counter', name: key },
+      rule: consecutive,
       count,
       form: 'integer',
       take: async ({ length }, gone) => (await service.counters.get(key)).take(length, gone()),
@@ -62,6 +73,8 @@ export function demandOf(key: string, count: number, sources: Sources): Demand {
   return {
     key: `segment:${key}`,
     load: loads.segments,
+    from: { kind: 'segment', name: key },
+    rule: { ...consecutive, step: options.segments?.[key]?.stride ?? 1 },
     count,
     form: 'integer',
     take: async (array) => (await service.segments.get(key)).fillAsync(array),
@@ -94,6 +107,7 @@ export function idsOf(key: string, count: number, { layouts }: Sources, form: Nu
       `the key is ${shown(key)}, and only ids can be read; give ${known.join(', ')}`,
     )
   }
-  const { source, load } = layout
-  return { key, load, count, form, take: (array) => source.fill(array) }
+  const { source, load, numbers } = layout
+  const from = { kind: 'id', name: source.layout.name } as const
+  return { key, load, from, rule: numbers.runs, count, form, take: (array) => source.fill(array) }
 }

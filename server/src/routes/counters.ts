@@ -3,6 +3,7 @@ import { type Answer, documented, namePath, nameProblems } from '../http/documen
 import { type Load, untilGone } from '../http/load.js'
 import { contentTypes, headersOf, mediaTypes } from '../http/media.js'
 import { oneOf, readQuery, representationOf, wholeNumber } from '../http/parameters.js'
+import { type TakingLog, takerOf } from '../http/taking-log.js'
 import { clientOf } from '../http/tokens.js'
 import type { Service } from '../service.js'
 
@@ -15,7 +16,12 @@ const parameters = {
   format: oneOf('the representation, if a client cannot set Accept', representations),
 }
 
-export function addCounterRoutes(app: FastifyInstance, service: Service, load: Load): void {
+export function addCounterRoutes(
+  app: FastifyInstance,
+  service: Service,
+  load: Load,
+  takings: TakingLog | undefined,
+): void {
   const documentation = documented({
     operationId: 'getCounts',
     summary: 'The next counts of a counter, in a row',
@@ -41,6 +47,7 @@ export function addCounterRoutes(app: FastifyInstance, service: Service, load: L
     const gone = untilGone(request.raw.socket)
     const counter = await service.counters.get(name)
     const counts = await counter.take(count, gone)
+    takings?.addCounts(takerOf(request), { kind: 'counter', name }, counts)
     reply.headers(headers)
     return representation === 'json' ? JSON.stringify({ counts }) : `${counts.join('\n')}\n`
   })

@@ -9,6 +9,7 @@ import { formatOf, formOf, type HeadersByForm, headersWith, numbersAnswer } from
 import { oneOf, readQuery, wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
 import { runRuleOf } from '../http/runs.js'
+import { type TakingLog, takerOf } from '../http/taking-log.js'
 import { clientOf } from '../http/tokens.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
@@ -53,7 +54,13 @@ export function directIdRoute(layouts: ServedLayouts): DirectRoute {
   }
 }
 
-export function addIdRoutes(app: FastifyInstance, layouts: ServedLayouts, { kinds }: Service, options: Options): void {
+export function addIdRoutes(
+  app: FastifyInstance,
+  layouts: ServedLayouts,
+  { kinds }: Service,
+  options: Options,
+  takings: TakingLog | undefined,
+): void {
   const maxCount = heldCountOf(options)
   const [firstName] = [...layouts.keys()] as [string]
   const parameters = {
@@ -109,16 +116,23 @@ export function addIdRoutes(app: FastifyInstance, layouts: ServedLayouts, { kind
   app.get('/v1/ids', documentation, async (request, reply) => {
     const { count, source, load, headers, numbers, representation, encoding, texts } = asked(request)
     clientOf(request.raw)?.takeIds(count)
+    const record = (ids: BigUint64Array) =>
+      takings?.add(takerOf(request), { kind: 'id', name: source.layout.name }, ids, numbers.runs)
     let body: string | Buffer
     if (texts !== undefined) {
       load.hold(count, request.raw)
       const textAt = await texts.make(source, count)
+      if (takings !== undefined) record(BigUint64Array.from({ length: count }, (_, index) => texts.id(textAt(index))))
       body = await bodyOfTexts(count, representation as 'json' | 'text', numbers.key, textAt)
     } else if (count === 1) {
-      body = await bodyOfOne(await nextOf(source, load), representation, encoding, numbers)
+      const id = await nextOf(source, load)
+      record(BigUint64Array.of(id))
+      body = await bodyOfOne(id, representation, encoding, numbers)
     } else {
       load.hold(count, request.raw)
-      body = await bodyOf(await source.fill(new BigUint64Array(count)), representation, encoding, numbers)
+      const ids = await source.fill(new BigUint64Array(count))
+      record(ids)
+      body = await bodyOf(ids, representation, encoding, numbers)
     }
     reply.headers(headers[representation])
     return body

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { heldCountOf, Load, limitsFor, type NumberLoads } from '../http/load.js'
 import type { RefusalLog } from '../http/log.js'
+import type { TakingLog } from '../http/taking-log.js'
 import type { Metrics } from '../metrics/metrics.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
@@ -21,6 +22,8 @@ export interface Sources {
   readonly refusals: RefusalLog
   readonly layouts: ServedLayouts
   readonly loads: NumberLoads
+  /** `undefined` without `--log-ids`. */
+  readonly takings: TakingLog | undefined
   readonly isTokenNeeded: boolean
 }
 
@@ -37,14 +40,14 @@ export function numberLoadsOf(options: Options): NumberLoads {
 
 /** Adds every route of the service. */
 export async function addRoutes(app: FastifyInstance, sources: Sources): Promise<void> {
-  const { service, options, metrics, refusals, layouts, loads, isTokenNeeded } = sources
+  const { service, options, metrics, refusals, layouts, loads, takings, isTokenNeeded } = sources
   // First, because its hook collects the routes that are added afterwards.
   await addOpenApi(app, isTokenNeeded)
   addFrontRoutes(app)
   addPlatformRoutes(app, service, options, metrics)
-  addIdRoutes(app, layouts, service, options)
+  addIdRoutes(app, layouts, service, options, takings)
   addDecodeRoutes(app, service)
-  addSegmentRoutes(app, service, options, loads.segments)
-  addCounterRoutes(app, service, loads.counters)
-  addLeafRoutes(app, service, refusals)
+  addSegmentRoutes(app, service, options, loads.segments, takings)
+  addCounterRoutes(app, service, loads.counters, takings)
+  addLeafRoutes(app, service, refusals, takings)
 }

@@ -5,6 +5,7 @@ import type { RefusalLog } from '../http/log.js'
 import { headersOf } from '../http/media.js'
 import { pathOf } from '../http/parameters.js'
 import { Problem, refusalOf } from '../http/problems.js'
+import { type Source, type TakingLog, takerOf } from '../http/taking-log.js'
 import { clientOf } from '../http/tokens.js'
 import type { Service } from '../service.js'
 import { documentationOf, documentationOfDecode } from './leaf-documentation.js'
@@ -27,10 +28,19 @@ const usedUp = -3
 /** The clock went back further than Leaf waits. */
 const clockWentBack = -3
 
-export function addLeafRoutes(app: FastifyInstance, service: Service, refusals: RefusalLog): void {
+export function addLeafRoutes(
+  app: FastifyInstance,
+  service: Service,
+  refusals: RefusalLog,
+  takings: TakingLog | undefined,
+): void {
   app.decorateReply('isClientFault', false)
   const ofSegment = async (key: string) => (await service.segments.get(key)).nextAsync()
-  addNumberRoute(app, 'segment', ofSegment, segmentResult, refusals)
+  const record = (request: FastifyRequest, from: Source, number: bigint) =>
+    takings?.add(takerOf(request), from, BigUint64Array.of(number), { step: 1, fixed: 0n })
+  const recordSegment = (request: FastifyRequest, name: string, number: bigint) =>
+    record(request, { kind: 'segment', name }, number)
+  addNumberRoute(app, 'segment', ofSegment, segmentResult, refusals, recordSegment)
   const source = [...service.ids.values()].find(({ layout }) => hasLeafsBits(layout))
   // Leaf answers 0 to every request if its generator is switched off, so many rows would get one id. The
   // service refuses instead.
@@ -41,7 +51,9 @@ export function addLeafRoutes(app: FastifyInstance, service: Service, refusals: 
       "no layout of the service has the bits of Leaf's ids; start it with --layouts leaf",
     )
   }
-  addNumberRoute(app, 'snowflake', next, snowflakeResult, refusals)
+  const recordId = (request: FastifyRequest, _: string, number: bigint) =>
+    record(request, { kind: 'id', name: `${source?.layout.name}` }, number)
+  addNumberRoute(app, 'snowflake', next, snowflakeResult, refusals, recordId)
 
   app.get('/decodeSnowflakeId', documentationOfDecode, async (request, reply) => {
     // Unknown parameters are ignored, as Spring does, because clients of Leaf may send some.
@@ -67,6 +79,7 @@ function addNumberRoute(
   take: (key: string) => Promise<bigint>,
   resultOf: (code: unknown) => ResultId,
   refusals: RefusalLog,
+  record: (request: FastifyRequest, key: string, number: bigint) => void,
 ): void {
   const path = `/api/${kind}/get/:key`
   // Before GET, because Fastify would add a HEAD that uses a number up as GET does.
@@ -80,6 +93,7 @@ function addNumberRoute(
     try {
       clientOf(request.raw)?.takeIds(1)
       const number = await take(key)
+      record(request, key, number)
       reply.headers(headersOf(typeFor(request.headers.accept)))
       return `${number}`
     } catch (error) {

@@ -5,11 +5,19 @@ import { isOfRuns } from '../http/media.js'
 import { bodyOf, bodyOfRuns, inSlices, sliceLength } from '../http/number-body.js'
 import { formatOf, formOf, headersWith, numbersAnswer, textEncodings } from '../http/number-form.js'
 import { readQuery, wholeNumber } from '../http/parameters.js'
+import { Runs } from '../http/runs.js'
+import { type TakingLog, takerOf } from '../http/taking-log.js'
 import { clientOf } from '../http/tokens.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 
-export function addSegmentRoutes(app: FastifyInstance, service: Service, options: Options, load: Load): void {
+export function addSegmentRoutes(
+  app: FastifyInstance,
+  service: Service,
+  options: Options,
+  load: Load,
+  takings: TakingLog | undefined,
+): void {
   const { maxCount } = options
   const held = wholeNumber('how many numbers', 1, heldCountOf(options))
   const parameters = {
@@ -51,10 +59,13 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, options
     const gone = untilGone(request.raw.socket)
     const segment = await service.segments.get(name)
     const runs = { step: options.segments?.[name]?.stride ?? 1, fixed: 0n }
-    const fill = (array: BigUint64Array<ArrayBuffer>) => {
+    const taken = takings && new Runs(runs)
+    const fill = async (array: BigUint64Array<ArrayBuffer>) => {
       // A client that ends its side may still read its answer, but many numbers are not worth it.
       if (count > sliceLength) gone.throwIfAborted()
-      return segment.fillAsync(array)
+      const part = await segment.fillAsync(array)
+      taken?.add(part)
+      return part
     }
     let body: Buffer
     if (isOfRuns(representation)) {
@@ -67,6 +78,7 @@ export function addSegmentRoutes(app: FastifyInstance, service: Service, options
       await inSlices(count, (from, to) => fill(numbers.subarray(from, to)))
       body = await bodyOf(numbers, representation, encoding, { key: 'numbers', runs })
     }
+    if (taken !== undefined) takings?.addRuns(takerOf(request), { kind: 'segment', name }, taken)
     reply.headers(headers[representation])
     return body
   })
