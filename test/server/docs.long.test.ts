@@ -9,6 +9,7 @@ import { afterAll, expect, it } from 'vitest'
 import { type Block, blocksOf, serviceDocuments } from '../support/documents.ts'
 import { describeWith, type Tool } from '../support/needs.ts'
 import { writeSingles } from '../support/runs.ts'
+import { until } from '../support/until.ts'
 import { folder, type Serving, serve } from './support/process.ts'
 
 // Runs the code in the documents of the service against a service. docs.test.ts compares their tables.
@@ -16,6 +17,9 @@ import { folder, type Serving, serve } from './support/process.ts'
 const documented = 'http://127.0.0.1:4728'
 const blocks = serviceDocuments.flatMap(blocksOf)
 const named = (language: string) => blocks.filter((block) => block.language === language)
+
+/** The file of tokens with settings. */
+const tokens = named('text').find(({ code }) => code.includes(' name='))
 
 interface Outcome {
   readonly code: number
@@ -157,10 +161,27 @@ for (const [language, { tool }] of Object.entries(languages)) {
   })
 }
 
+it('the service accepts the file of tokens, and its line about taken numbers is as shown', async () => {
+  const tokenFile = join(folder, 'tokens')
+  writeFileSync(tokenFile, tokens?.code ?? '', { mode: 0o600 })
+  const flags = ['--data', join(folder, 'taken'), '--token-file', tokenFile, '--log-ids']
+  const { url, stderr } = await serve(flags)
+  const headers = { authorization: `Bearer ${tokens?.code.slice(0, 48)}` }
+  expect((await fetch(`${url}/v1/segments/orders?count=5000`, { headers })).status).toBe(200)
+  await until(() => stderr().includes('"event":"taken"'))
+  const line = JSON.parse(/^.*"event":"taken".*$/m.exec(stderr())?.[0] ?? '')
+  const [, shown] = named('json')
+  const { pid, hostname, ...told } = line
+  expect(Object.keys(told)).toEqual(Object.keys(JSON.parse(shown?.code ?? '')))
+  expect(told).toMatchObject({ client: 'billing', kind: 'segment', name: 'orders', count: 5000 })
+  expect(told.ranges).toEqual([['1', '5000']])
+})
+
 it('every block of code is run, except blocks that need a cluster', () => {
   // deploy.test.ts checks the Dockerfile.
   const kinds = ['console', 'json', 'dockerfile', ...Object.keys(languages)]
-  const others = blocks.filter(({ language }) => !kinds.includes(language))
+  const others = blocks.filter((block) => !kinds.includes(block.language) && block !== tokens)
   expect(others.filter(({ language, code }) => language !== 'text' || !code.startsWith('kubectl '))).toEqual([])
-  for (const language of ['json', ...Object.keys(languages)]) expect(named(language).length).toBe(1)
+  expect(named('json').length).toBe(2)
+  for (const language of Object.keys(languages)) expect(named(language).length).toBe(1)
 })

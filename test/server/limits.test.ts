@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { type Listening, listen, type ProblemBody, parsed, send } from './support/listening.ts'
@@ -64,6 +64,19 @@ test('an idle connection is closed after a while, and the answer announces it', 
   const { port } = await listen({ keepAliveMs: 1000 })
   const answer = await send(port, head('/v1/ids'))
   expect(parsed(answer).headers.get('keep-alive')).toBe('timeout=1')
+})
+
+test('a client that does not read its answer is closed within a minute', async () => {
+  const { port, app } = await listen({ maxCount: 2 ** 20 })
+  // Node looks a second time, because the system has taken some bytes of the answer when it looks first.
+  expect(2 * app.server.timeout).toBe(60_000)
+  app.server.timeout = 100
+  const accepted = once(app.server, 'connection')
+  const socket = connect(port, '127.0.0.1').pause()
+  socket.write(head(`/v1/ids?count=${2 ** 20}`))
+  const [own] = (await accepted) as [Socket]
+  await once(own, 'close')
+  socket.destroy()
 })
 
 test('connections beyond the limit are closed', async () => {
