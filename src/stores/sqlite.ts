@@ -35,8 +35,8 @@ const lostJournals: unknown[] = ['off', 'memory']
 const lockedMs = 1500
 /**
  * Milliseconds between two attempts to get a lock. They double, and up to half is subtracted at random. A
- * process that writes all the time leaves short gaps: of four such processes, one waited for 1.5 s with pauses
- * of 25 ms, and for 1 s with these.
+ * process that writes all the time leaves short gaps: of four such processes, one waited for 1.5 s with
+ * pauses of 25 ms, and for 1 s with these.
  */
 const firstPauseMs = 1
 const maxPauseMs = 4

@@ -62,7 +62,7 @@ function expectToFollow(ids: readonly bigint[], last: bigint, layout: Layout, no
   }
 }
 
-/** Makes ids by a clock that is an hour behind, so that only the file or the record leads above the former ids. */
+/** Makes ids by a clock that is an hour behind: only the file or the record leads above the former ids. */
 function make(next: () => bigint, count = 1000): bigint[] {
   const behind = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000)
   try {

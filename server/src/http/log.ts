@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { writeSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import pino, { type DestinationStream, type Logger } from 'pino'
 import type { Options } from '../options/table.js'
