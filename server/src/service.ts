@@ -64,10 +64,10 @@ export class Service {
    * @throws what `acquireLease` throws
    */
   async open(onNewStore: () => void = () => {}): Promise<void> {
+    this.#isOpening = true
     // A store that does not answer keeps the leases waiting anyway.
     this.isStoreNew = await this.opened.isEmpty().catch(() => false)
     if (this.isStoreNew) onNewStore()
-    this.#isOpening = true
     await Promise.all([...this.ids.values()].map((source) => source.open()))
     this.#isOpening = false
   }
