@@ -71,6 +71,7 @@ describeWith(['prometheus'], 'Prometheus', () => {
       ['and increase(graupel_segment_failures_total[5m]) > 0', ''],
       ['graupel_count_lost_total[1h]', 'graupel_count_lost_total[1m]'],
       ['increase(graupel_count_recovered_total[1h]) > 0', 'graupel_count_recovered_total > 0'],
+      ['graupel_count_oldest_wait_seconds > 2', 'graupel_count_oldest_wait_seconds > 1'],
       ['nodejs_eventloop_lag_p99_seconds{job=~".*graupel.*"} > 0.1', 'nodejs_eventloop_lag_p99_seconds > 1'],
     ] as const
     // All mutations at once, because the tool takes longer to start than to test.
