@@ -1,7 +1,7 @@
 // Makes the JavaScript of `dist` from `src`: each module once as an ES module and once as CommonJS. The
 // modules that `graupel` needs are in `dist/core.js`, and others that several entries need in
 // `dist/shared.js`. Also makes the JavaScript of the service, a file for each source.
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, posix, resolve } from 'node:path'
 import { type InputOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown'
 
@@ -23,6 +23,8 @@ export async function bundleLibrary(): Promise<void> {
     // The command line is built with the ES modules, to share their core.
     await bundle('esm', [...entries, ...platforms, command], core, folder)
     await bundle('cjs', [...entries, ...platforms], core, folder)
+    // Only read by other tools: its paths have to stay as they are written.
+    copyFileSync('src/platform/binaries.cjs', join(folder, 'platform/binaries.cjs'))
   })
 }
 
@@ -57,10 +59,7 @@ export async function replace(folder: string, kind: RegExp, make: (folder: strin
       mkdirSync(dirname(join(folder, file)), { recursive: true })
       renameSync(join(fresh, file), join(folder, file))
     }
-    // A name with a hyphen is a folder of another build, or of a test that puts programs into the package.
-    const deleted = filesIn(folder).filter(
-      (file) => kind.test(file) && !/^[^/]*-[^/]*\//.test(file) && !files.includes(file),
-    )
+    const deleted = filesIn(folder).filter((file) => kind.test(file) && !files.includes(file))
     for (const file of deleted) rmSync(join(folder, file))
   } finally {
     rmSync(fresh, { recursive: true, force: true })
@@ -125,7 +124,7 @@ function optionsOf(names: readonly string[], folder = 'src'): InputOptions {
     checks: { bundlerTimings: false, pluginTimings: false },
     platform: 'neutral',
     resolve: { extensionAlias: { '.js': ['.ts'] } },
-    external: ['#platform', '#cipher', /^@noble\/ciphers\//, /^node:/],
+    external: ['#platform', '#cipher', './binaries.cjs', /^@noble\/ciphers\//, /^node:/],
   }
 }
 
@@ -175,8 +174,14 @@ function nameOf(file: string): string {
     .replace(/\.js$/, '')
 }
 
-/** Returns the paths of all files in a folder, as paths in the folder. */
+/**
+ * Returns the paths of all files in a folder, as paths in the folder. Leaves out folders with a hyphen: a
+ * test puts programs into such a folder of the package, and may remove it meanwhile.
+ */
 export function filesIn(folder: string): string[] {
-  const all = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  return all.map(({ parentPath, name }) => posix.relative(folder, join(parentPath, name).replaceAll('\\', '/')))
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.isFile()) return [entry.name]
+    if (!entry.isDirectory() || entry.name.includes('-')) return []
+    return filesIn(join(folder, entry.name)).map((file) => `${entry.name}/${file}`)
+  })
 }

@@ -49,7 +49,13 @@ export function loadBinding(): NativeLoad {
   const reason = failures
     .map(({ file, cause }) => `the binary ${file} does not load: ${reasonOf(cause)}`)
     .join('; and ')
-  return { ok: false, reason, remedy: permissionFor(first.cause) ?? rebuild, cause: first.cause, file: first.file }
+  return {
+    ok: false,
+    reason,
+    remedy: permissionFor(first.cause) ?? rebuild,
+    cause: first.cause,
+    file: first.file,
+  }
 }
 
 type Require = NodeJS.Require
@@ -99,36 +105,25 @@ function candidates(folder: string, require: Require): { files: string[]; failed
   const others = list(shipped)
     .filter((name) => name.endsWith('.node'))
     .map((name) => join(shipped, name))
-  let finder: { resolve(folder: string): string }
   try {
-    finder = require('node-gyp-build')
-  } catch (cause) {
-    return { files: others, failed: withoutFinder(folder, cause as Error) }
-  }
-  try {
+    const finder: { resolve(folder: string): string } = require('node-gyp-build')
     return { files: [...new Set([finder.resolve(folder), ...others])] }
   } catch (cause) {
-    return { files: others, failed: missing(folder, cause) }
+    return { files: others, failed: missing(folder, cause as Error) }
   }
 }
 
-function withoutFinder(folder: string, cause: Error & { code?: string }): Failed {
-  const isMissing = cause.code === 'MODULE_NOT_FOUND'
-  return {
-    ok: false,
-    reason: `node-gyp-build, which finds the binary of ${folder}, ${isMissing ? 'is not installed' : `does not load: ${reasonOf(cause)}`}`,
-    remedy:
-      permissionFor(cause) ?? 'install the dependencies of graupel, or deploy node_modules/node-gyp-build as well',
-    cause,
-  }
-}
-
-function missing(folder: string, cause: unknown): Failed {
+function missing(folder: string, cause: Error & { code?: string }): Failed {
   const { join } = process.getBuiltinModule('node:path')
   const others = list(join(folder, 'prebuilds'))
   const there = others.length === 0 ? '' : `, which has some for ${others.join(', ')}`
   const reason = `no binary for ${process.platform} ${process.arch}, Node-API ${process.versions['napi']}, in ${folder}${there}`
-  return { ok: false, reason, remedy: rebuild, cause }
+  // A folder without the sources is a copy of a part of the package.
+  const isPart = !process.getBuiltinModule('node:fs').existsSync(join(folder, 'native'))
+  const remedy = isPart
+    ? 'deploy the folders prebuilds and build of the package graupel, too (docs/platforms.md)'
+    : rebuild
+  return { ok: false, reason, remedy: permissionFor(cause) ?? remedy, cause }
 }
 
 /** How to start the runtime where its own flags make it refuse the binary. */

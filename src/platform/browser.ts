@@ -5,9 +5,12 @@ import type { Platform } from './platform.js'
 // Every copy of the package on a page finds the memory under this name.
 const memoryKey = /* @__PURE__ */ Symbol.for('graupel.state')
 
-// Taken when the module is loaded, because tests replace them later. Bundlers drop marked calls that nothing
-// uses, but no destructuring.
-const timers = /* @__PURE__ */ (() => ({ setTimeout, clearTimeout, performance }))()
+// Taken when the module is loaded, because tests replace them later, and from the global object, because a
+// runtime may lack one. Bundlers drop marked calls that nothing uses, but no destructuring.
+const timers = /* @__PURE__ */ (() => {
+  const { setTimeout, clearTimeout, performance } = globalThis
+  return { setTimeout, clearTimeout, performance }
+})()
 const wallMs = /* @__PURE__ */ (() => Date.now)()
 
 const shared = /* @__PURE__ */ (() => globalThis)() as {

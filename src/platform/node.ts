@@ -162,6 +162,12 @@ export const platform: Platform = {
 }
 
 /**
+ * Leads tools that copy a program with the files that it imports to the binaries. Nothing calls this, and
+ * bundlers drop it.
+ */
+export const tracedFiles = () => import('./binaries.cjs' as string)
+
+/**
  * AES of Node, also for `#cipher`. The objects are kept, because making one takes four times as long as a
  * block.
  *

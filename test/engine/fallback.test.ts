@@ -17,9 +17,18 @@ beforeAll(() => {
 afterAll(() => rmSync(temporary, { recursive: true }))
 
 /** Makes a project in which graupel is installed without a binary, or with a broken binary. */
-function project({ hasFinder = true, binary }: { hasFinder?: boolean; binary?: string } = {}): string {
+function project({
+  hasFinder = true,
+  hasSources = true,
+  binary,
+}: {
+  hasFinder?: boolean
+  hasSources?: boolean
+  binary?: string
+} = {}): string {
   const folder = mkdtempSync(join(temporary, 'project-'))
   const place = join(folder, 'node_modules/graupel')
+  if (hasSources) mkdirSync(join(place, 'native'), { recursive: true })
   for (const name of ['dist', 'package.json']) cpSync(join(repository, name), join(place, name), { recursive: true })
   if (hasFinder) {
     const finder = 'node_modules/node-gyp-build'
@@ -85,11 +94,19 @@ describe('without the native engine', () => {
     expectAdvice(said(project({ binary: 'none' })), /the binary \S+graupel\.node does not load: .*[^.]/, compiler)
   })
 
-  it('for lack of node-gyp-build, its name and its installation are advised', () => {
+  it('for lack of a binary and of node-gyp-build, a compiler is advised', () => {
     expectAdvice(
       said(project({ hasFinder: false })),
-      /node-gyp-build, which finds the binary of \S+[\\/]graupel, is not installed/,
-      'install the dependencies of graupel, or deploy node_modules/node-gyp-build as well',
+      /no binary for \w+ \w+, Node-API \d+, in \S+[\\/]graupel/,
+      compiler,
+    )
+  })
+
+  it('in a copy of the package without binaries and sources, the folders to deploy are named', () => {
+    expectAdvice(
+      said(project({ hasFinder: false, hasSources: false })),
+      /no binary for \w+ \w+, Node-API \d+, in \S+[\\/]graupel/,
+      'deploy the folders prebuilds and build of the package graupel, too (docs/platforms.md)',
     )
   })
 })

@@ -104,7 +104,7 @@ export function loadClient({ schemes, clients }: StoreKind, asker: string | URL)
   const or = others.length === 0 ? '' : ` (${others.join(' or ')} will do, too)`
   throw new GraupelError(
     'ERR_STORE_UNAVAILABLE',
-    `${broken[0] ?? ''}no client for ${schemes[0]} can be loaded from ${dirname(file)}; run: npm install ${first}${or}`,
+    `${broken[0] ?? ''}no client for ${schemes[0]} can be loaded from ${dirname(file)}; run: npm install ${first}${or}; if it is installed, deploy it, too, or set clientsOf to import.meta.url`,
   )
 }
 

@@ -174,7 +174,7 @@ describe('openStore', () => {
       require(${JSON.stringify(copy)}).openStore('mysql://127.0.0.1/x').catch((error) => console.log(error.code, error.message))`
     const said = execFileSync(process.execPath, ['-e', program], { cwd: empty, encoding: 'utf8' })
     expect(said).toMatch(
-      /^ERR_STORE_UNAVAILABLE no client for mysql: can be loaded from .*empty; run: npm install mysql2 \(mariadb will do, too\)\n$/,
+      /^ERR_STORE_UNAVAILABLE no client for mysql: can be loaded from .*empty; run: npm install mysql2 \(mariadb will do, too\); if it is installed, deploy it, too, or set clientsOf to import\.meta\.url\n$/,
     )
   })
 
