@@ -1,4 +1,5 @@
 import { show } from '../core/errors.js'
+import { utf8 } from '../core/utf8.js'
 import { decode, defineLayout, type Field, fieldsText, type Layout, placeNode } from '../layout/index.js'
 
 // The key of a state tells which ids the state counts, and its description names their layout. Pages, claims
@@ -79,7 +80,7 @@ export function describeLayout(layout: Layout): string {
   if (description === undefined) {
     const { name, epochMs, tickMs, fields, unsigned } = layout
     description = JSON.stringify({ name, epochMs, tickMs, fields, unsigned })
-    if (new TextEncoder().encode(description).length > maxDescription) {
+    if (utf8(description).length > maxDescription) {
       const isOwn = (field: string) => field === 'timestamp' || field === 'sequence'
       const short = fields.map(([field, bits], i) => [isOwn(field) ? field : `field${i}`, bits])
       description = JSON.stringify({ name: '', epochMs, tickMs, fields: short, unsigned })

@@ -1,5 +1,6 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { isBytes, lengthGetter } from '../core/typed-array.js'
+import { utf8 } from '../core/utf8.js'
 import type { Layout } from '../layout/index.js'
 
 /** The lengths of AES keys, in bytes. */
@@ -85,7 +86,7 @@ export function isEqual(one: Uint8Array, other: Uint8Array): boolean {
  */
 export function proofOf(use: string, { epochMs, tickMs, fields }: Layout): bigint {
   let value = 0xcbf29ce484222325n
-  for (const byte of new TextEncoder().encode(JSON.stringify([use, epochMs, tickMs, fields]))) {
+  for (const byte of utf8(JSON.stringify([use, epochMs, tickMs, fields]))) {
     value = BigInt.asUintN(64, (value ^ BigInt(byte)) * 0x100000001b3n)
   }
   return value

@@ -1,3 +1,4 @@
+import { requireAtomics } from '../core/atomics.js'
 import type { Segment } from './range.js'
 
 // The words of the memory. A place is the index of a number among all numbers that were fetched, in their
@@ -54,6 +55,7 @@ export class SegmentMemory {
   }
 
   static make(stride: number): SegmentMemory {
+    requireAtomics()
     const isShareable = typeof SharedArrayBuffer === 'function'
     return new SegmentMemory(isShareable ? new SharedArrayBuffer(memoryBytes) : new ArrayBuffer(memoryBytes), stride)
   }

@@ -72,7 +72,8 @@ const stateColumns = 3
 const inTransaction = 1
 const autocommit = 2
 
-const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { ignoreBOM: true })
+// Made when it is first needed: jsdom has no TextDecoder, and all entries share the file of this module.
+let decoder: InstanceType<typeof TextDecoder> | undefined
 
 // Options of the pool must not change rows and numbers: each column is read from the bytes that the server
 // has sent.
@@ -85,6 +86,7 @@ const plain = {
   supportBigNumbers: false,
   typeCast(column: { buffer(): Uint8Array | null }) {
     const bytes = column.buffer()
+    decoder ??= new TextDecoder('utf-8', { ignoreBOM: true })
     return bytes === null ? null : decoder.decode(bytes)
   },
 }

@@ -42,9 +42,6 @@ export interface ZooKeeperStore extends Store {
 const versionPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
 const versionLength = 36
 
-/** The data of a node that only has children. */
-const noData = /* @__PURE__ */ Buffer.alloc(0)
-
 /**
  * A store in ZooKeeper 3.5 and later. Durable: a majority of the servers has every acknowledged write.
  * `assumeDurable: false` is refused, because servers of ZooKeeper have no incarnation.
@@ -82,6 +79,8 @@ export function zookeeperStore(
   const sessions = new Sessions(createClient)
   const root = `/${prefix}`
   const clock = `${root}/clock`
+  /** The data of a node that only has children. */
+  const noData = Buffer.alloc(0)
 
   const call = async <T>(signal: AbortSignal | undefined, ask: Parameters<typeof sessions.call<T>>[1]) => {
     try {

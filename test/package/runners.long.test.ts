@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { repository } from '../support/documents.ts'
 import { node, temporaryFolder, tool } from './consumer.ts'
 import { installWithBinary } from './tarball.ts'
@@ -132,5 +133,39 @@ describe.each(['native', 'js'] as const)('on the %s engine', (engine) => {
     expect(refused.said).toContain('ERR_STATE_UNREACHABLE')
     expect(refused.said).toContain("state: 'thread'")
     expectDistinct(start(runner, engine, 'thread'))
+  })
+})
+
+describe('Jest with jsdom imports every entry, and makes, decodes and writes ids', () => {
+  const entries = Object.keys(manifest.exports).filter((name) => name !== './package.json')
+
+  test.each<[string, { testEnvironmentOptions?: object }, string[]]>([
+    // One entry is for Node, and two need a peer, which is an ES module.
+    ['in the form for browsers', {}, entries.filter((name) => !/stores\/url|kind|mask/.test(name))],
+    ['in the form for Node', { testEnvironmentOptions: { customExportConditions: ['node'] } }, entries],
+  ])('%s', (form, options, names) => {
+    const project = join(folder, `jsdom ${form}`)
+    mkdirSync(project)
+    writeFileSync(join(project, 'package.json'), '{ "private": true }\n')
+    const environment = { testEnvironment: tool('jest-environment-jsdom'), ...options }
+    writeFileSync(join(project, 'jest.config.json'), JSON.stringify(environment))
+    writeFileSync(
+      join(project, 'page.test.js'),
+      `test.each(${JSON.stringify(names.map((name) => name.replace('.', 'graupel')))})('%s', (name) => {
+        expect(Object.keys(require(name))).not.toEqual([])
+      })
+      test('ids', () => {
+        expect([typeof window, typeof TextEncoder]).toEqual(['object', 'undefined'])
+        const { createGenerator, encodeId } = require('graupel')
+        const { createUuidGenerator } = require('graupel/uuid')
+        const ids = createGenerator({ node: 7 })
+        expect(new Set(ids.take(1000)).size).toBe(1000)
+        expect(ids.decode(ids.next()).node).toBe(7)
+        expect(encodeId(ids.next(), 'base62')).toHaveLength(11)
+        expect(new Set(createUuidGenerator({ ids }).take(1000)).size).toBe(1000)
+      })\n`,
+    )
+    const { status, stderr } = node(project, [...jest, '--runInBand'])
+    expect(status, stderr).toBe(0)
   })
 })

@@ -1,5 +1,7 @@
+import { requireAtomics } from '../../core/atomics.js'
 import { GraupelError } from '../../core/errors.js'
 import { hash, low } from '../../core/typed-array.js'
+import { utf8 } from '../../core/utf8.js'
 
 // The memory that all threads of a process share, for the js engine: a hash table of states that only grows.
 // It is read and written by Atomics, whose operations are sequentially consistent, so their order needs no
@@ -68,9 +70,10 @@ export class StateTable {
 
   /**
    * @throws GraupelError `ERR_STATE_UNREACHABLE` if another version of the package keeps its states in this
-   * memory.
+   * memory, or the runtime has no Atomics.
    */
   constructor(memory: SharedArrayBuffer | ArrayBuffer) {
+    requireAtomics()
     this.#memory = memory
     // Without a length these views follow the memory as it grows.
     this.words64 = new BigUint64Array(memory)
@@ -111,7 +114,7 @@ export class StateTable {
 
   /** The offset in bytes of the state for `key`. @throws GraupelError `ERR_STATE_FULL` */
   find(key: string): number {
-    const bytes = new TextEncoder().encode(key)
+    const bytes = utf8(key)
     const bucket = bucketsAt / 4 + (hash(bytes) % buckets)
     let made = 0
     for (;;) {
