@@ -14,7 +14,7 @@ export const errorCodes = {
   ERR_LAYOUT_INVALID: 'a layout breaks one of the rules of defineLayout',
   ERR_LAYOUT_DECODE_ONLY: 'another system makes ids of the layout; graupel only decodes them',
   ERR_LAYOUT_EXPIRED: 'the time no longer fits the timestamp field of the layout',
-  ERR_EPOCH_INVALID: 'the epoch is not a whole number of milliseconds, or lies in the future',
+  ERR_EPOCH_INVALID: 'the epoch is not a whole number of milliseconds',
   ERR_ID_INVALID: 'an id, or a part of an id, does not fit its encoding or layout',
   ERR_ENCODING_UNKNOWN: 'an encoding has a name that does not exist',
   ERR_ARRAY_INVALID: 'an array cannot be filled safely',

@@ -1,4 +1,4 @@
-import { GraupelError, rangeError } from '../core/errors.js'
+import { GraupelError, rangeError, showTime } from '../core/errors.js'
 import { checkEpochMs, checkMakesIds, defineLayout, genuineLayout } from './define.js'
 import type { Field, Layout } from './layout.js'
 import { layouts } from './presets.js'
@@ -53,17 +53,20 @@ export function layoutOf<F extends readonly Field[]>({
 /**
  * Refuses a layout if the clock is before its epoch or after its end.
  *
- * @throws RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`
+ * @throws GraupelError `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`
  * @internal
  */
 export function checkLifetime(layout: Layout, nowMs: number): void {
-  if (nowMs < layout.epochMs) {
-    throw rangeError(
-      'ERR_EPOCH_INVALID',
-      `the epoch, ${new Date(layout.epochMs).toISOString()}, lies in the future of the clock, ${new Date(nowMs).toISOString()}; choose an earlier one`,
-    )
-  }
+  if (nowMs < layout.epochMs) throw beforeEpochError(layout, nowMs)
   if (nowMs >= layout.expiresAt.getTime()) throw expiredError(layout, nowMs)
+}
+
+/** @internal */
+export function beforeEpochError({ name, epochMs }: Layout, nowMs: number): GraupelError {
+  return new GraupelError(
+    'ERR_CLOCK_BEFORE_EPOCH',
+    `the clock shows ${showTime(nowMs)}, before the epoch of layout '${name}', ${showTime(epochMs)}; set the clock, or choose an earlier epoch`,
+  )
 }
 
 /** @internal */

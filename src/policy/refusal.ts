@@ -1,6 +1,6 @@
 import { closedError, GraupelError, showTime } from '../core/errors.js'
 import { type Observation, Status } from '../engine/engine.js'
-import { expiredError } from '../layout/index.js'
+import { beforeEpochError, expiredError } from '../layout/index.js'
 import type { Situation } from './judge.js'
 import type { Judged } from './policy.js'
 
@@ -17,12 +17,7 @@ export function observe({ core, subject }: Judged): Observation {
   const { layout, source } = subject
   const seen = core.observe()
   if (seen.status === Status.closed) throw closedError(`the generator of node ${source.node}`)
-  if (seen.status === Status.beforeEpoch) {
-    throw new GraupelError(
-      'ERR_CLOCK_BEFORE_EPOCH',
-      `the clock shows ${showTime(seen.nowMs)}, before the epoch of layout '${layout.name}', ${showTime(layout.epochMs)}; set the clock, or choose an earlier epoch`,
-    )
-  }
+  if (seen.status === Status.beforeEpoch) throw beforeEpochError(layout, seen.nowMs)
   if (seen.status === Status.expired) throw expiredError(layout, seen.nowMs)
   if (seen.status === Status.unavailable) throw core.failure()
   // A lease acquires another node; nobody else can say which node the copy may have.

@@ -69,7 +69,8 @@ const optionNames: readonly string[] = ['node', 'layout', 'epoch', 'clock'] sati
  * reads neither `GRAUPEL_ENGINE` nor `GRAUPEL_NODE`.
  *
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`,
- * `ERR_NODE_INVALID`, `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`; GraupelError `ERR_LAYOUT_EXPIRED`.
+ * `ERR_NODE_INVALID`, `ERR_CLOCK_INVALID`; RangeError `ERR_EPOCH_INVALID`; GraupelError
+ * `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`.
  * @example
  * const ids = testGenerator()
  * ids.next() // 2006515713438646272n

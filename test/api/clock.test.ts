@@ -32,6 +32,12 @@ describe.each(engines)('the clock on the %s engine', (engine) => {
     expect(caught(() => ids.next()).message).toBe('no time')
   })
 
+  it('may show 1970, before it was set: no generator is made, and the clock is to be set', () => {
+    const error = caught(() => createGenerator({ engine, node: 1, clock: () => 0 }))
+    expect(error).toMatchObject({ name: 'GraupelError', code: 'ERR_CLOCK_BEFORE_EPOCH' })
+    expect(error.message).toMatch(/^the clock shows 1970-01-01T00:00:00.000Z, before the epoch .*; set the clock/)
+  })
+
   it('may show a time before the epoch, or after the end: refused', () => {
     const { ids, time } = simulated()
     time.now = -1

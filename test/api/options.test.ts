@@ -44,7 +44,7 @@ describe('options', () => {
     ['a node with a field too wide', { node: { datacenter: 32, worker: 0 } }, RangeError, 'ERR_NODE_INVALID'],
     ['a node with a field in text', { node: { datacenter: '1', worker: 0 } }, TypeError, 'ERR_NODE_INVALID'],
     ['a layout that is none', { node: 1, layout: 'twitter' }, TypeError, 'ERR_LAYOUT_INVALID'],
-    ['an epoch in the future', { node: 1, epoch: Date.now() + 86_400_000 }, RangeError, 'ERR_EPOCH_INVALID'],
+    ['an epoch in the future', { node: 1, epoch: Date.now() + 86_400_000 }, Error, 'ERR_CLOCK_BEFORE_EPOCH'],
     ['an epoch in seconds', { node: 1, epoch: 1_577_836_800 }, RangeError, 'ERR_EPOCH_INVALID'],
     ['a fractional epoch', { node: 1, epoch: 0.5 }, RangeError, 'ERR_EPOCH_INVALID'],
     ['an epoch in text', { node: 1, epoch: '2020-01-01' }, RangeError, 'ERR_EPOCH_INVALID'],

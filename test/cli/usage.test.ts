@@ -36,7 +36,7 @@ describe('a refused command', () => {
     ['ERR_LAYOUT_EXPIRED', ['--layout', 'baidu'], /expired on 2024-11-20/],
     ['ERR_LAYOUT_DECODE_ONLY', ['--layout', 'mastodon'], /^graupel: layout 'mastodon' is for reading ids: /],
     ['ERR_EPOCH_INVALID', ['--epoch', '2020-01'], /--epoch is '2020-01'; give a day such as 2020-01-01/],
-    ['ERR_EPOCH_INVALID', ['--epoch', '9999999999999'], /in the future/],
+    ['ERR_CLOCK_BEFORE_EPOCH', ['--epoch', '9999999999999'], /set the clock, or choose an earlier epoch/],
     ['ERR_OPTION_INVALID', ['--namespace', ''], /^graupel: --namespace is ''/],
     [
       'ERR_OPTION_INVALID',

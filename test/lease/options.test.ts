@@ -47,7 +47,7 @@ describe('an option of acquireLease that is wrong', () => {
     ['a signal that is another target of events', { signal: new EventTarget() }, 'TypeError', 'ERR_OPTION_INVALID'],
     ['a layout that is none', { layout: { name: 'forged' } }, 'TypeError', 'ERR_LAYOUT_INVALID'],
     ['a layout for reading ids', { layout: layouts.mastodon }, 'RangeError', 'ERR_LAYOUT_DECODE_ONLY'],
-    ['an epoch in the future', { epoch: Date.now() + 1e6 }, 'RangeError', 'ERR_EPOCH_INVALID'],
+    ['an epoch in the future', { epoch: Date.now() + 1e6 }, 'GraupelError', 'ERR_CLOCK_BEFORE_EPOCH'],
     ['a field that does not exist', { node: { datacentre: 1 } }, 'TypeError', 'ERR_NODE_INVALID'],
     ['a field that does not fit', { node: { worker: 2 } }, 'RangeError', 'ERR_NODE_INVALID'],
     ['a field that is no number', { node: { worker: '1' } }, 'TypeError', 'ERR_NODE_INVALID'],

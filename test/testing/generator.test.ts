@@ -144,7 +144,12 @@ describe('a wrong argument', () => {
     ['no object', 7, 'ERR_OPTION_INVALID', /the options are 7/],
     ['a real clock', { clock: 'wall' }, 'ERR_OPTION_INVALID', /clock is 'wall'; pass a function/],
     ['a clock that shows no number', { clock: () => '7' }, 'ERR_CLOCK_INVALID', /the clock returned '7'/],
-    ['a clock before the epoch', { clock: () => 0 }, 'ERR_EPOCH_INVALID', /lies in the future of the clock/],
+    [
+      'a clock before the epoch',
+      { clock: () => 0 },
+      'ERR_CLOCK_BEFORE_EPOCH',
+      /the clock shows 1970-.*; set the clock/,
+    ],
     ['a layout that is over', { layout: layouts.baidu }, 'ERR_LAYOUT_EXPIRED', /baidu/],
     ['a node that does not fit', { node: 1024 }, 'ERR_NODE_INVALID', /1024/],
   ])('%s', (_, options, code, message) => {
