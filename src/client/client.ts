@@ -62,13 +62,19 @@ class Client extends Numbers implements BaseClient {
     return this.#options.layout as Layout
   }
 
-  decode(id: bigint | string): DecodedId<readonly Field[]> {
-    const { layout, segment } = this.#options
-    if (layout !== undefined) return decode(id, layout)
-    throw typeError('ERR_OPTION_INVALID', `numbers of the segment '${segment}' have no layout to decode`)
+  get decode(): (id: bigint | string) => DecodedId<readonly Field[]> {
+    return Numbers.made(this, 'decode', (of) => (id) => {
+      const { layout, segment } = of.#options
+      if (layout !== undefined) return decode(id, layout)
+      throw typeError('ERR_OPTION_INVALID', `numbers of the segment '${segment}' have no layout to decode`)
+    })
   }
 
-  stats(): ClientStats {
+  get stats(): () => ClientStats {
+    return Numbers.made(this, 'stats', (of) => () => of.#stats())
+  }
+
+  #stats(): ClientStats {
     return {
       issued: this.#batches.taken,
       left: this.#batches.left,

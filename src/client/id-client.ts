@@ -30,12 +30,12 @@ export interface LayoutClient<F extends readonly Field[] = readonly Field[]> {
   /** The fields of its ids and their widths. */
   readonly layout: Layout<F>
   /** Decodes an id of this layout. @throws TypeError, RangeError `ERR_ID_INVALID`. */
-  decode(id: bigint | string): DecodedId<F>
+  decode(this: void, id: bigint | string): DecodedId<F>
 }
 
 /**
- * The members of every client. Its calls are the calls of an IdGenerator; `next`, `nextString`, `nextNumber`
- * and `nextAsync` can be passed as functions. No id is handed out twice.
+ * The members of every client. Its calls are the calls of an IdGenerator, and can be passed as functions. No
+ * id is handed out twice.
  */
 export interface BaseClient extends Iterable<bigint>, Disposable {
   /**
@@ -62,23 +62,23 @@ export interface BaseClient extends Iterable<bigint>, Disposable {
    * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the
    * front hold ids.
    */
-  fill<A extends IdArray>(array: A): A
+  fill<A extends IdArray>(this: void, array: A): A
   /**
    * Fills an array, and waits for the service. Do not use the array before the promise settles. @throws as
    * `fill` and `nextAsync`
    */
-  fillAsync<A extends IdArray>(array: A): Promise<A>
+  fillAsync<A extends IdArray>(this: void, array: A): Promise<A>
   /**
    * Hands out `count` ids, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`.
    */
-  take(count: number): bigint[]
+  take(this: void, count: number): bigint[]
   /** Counts what this client has done and has left. */
-  stats(): ClientStats
+  stats(this: void): ClientStats
   /**
    * Closes the client and ends its requests. The ids that are left are never used. Later calls throw
    * `ERR_CLOSED`, and waiting calls reject with it.
    */
-  close(): void
+  close(this: void): void
 }
 
 /** The result of {@link BaseClient.stats}. */

@@ -55,11 +55,15 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
     return { layout: this.layout.name, node: this.node, engine: this.engine, state: this.state }
   }
 
-  decode(id: bigint | string): DecodedId<F> {
-    return decode(id, this.#settings.layout)
+  get decode(): (id: bigint | string) => DecodedId<F> {
+    return Numbers.made(this, 'decode', (of) => (id) => decode(id, of.layout))
   }
 
-  stats(): Stats {
+  get stats(): () => Stats {
+    return Numbers.made(this, 'stats', (of) => () => of.#stats())
+  }
+
+  #stats(): Stats {
     if (this.#lastStats !== undefined) return { ...this.#lastStats }
     const { engine, layout } = this.#settings
     const lease = this.#source.leaseStats?.()
@@ -101,7 +105,7 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
 
   protected end(): void {
     try {
-      this.#lastStats = this.stats()
+      this.#lastStats = this.#stats()
     } finally {
       this.#core.close()
     }

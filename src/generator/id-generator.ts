@@ -47,8 +47,8 @@ export interface NarrowGenerator {
 }
 
 /**
- * The members of every generator. `next`, `nextString`, `nextNumber` and `nextAsync` can be passed as
- * functions. `console.log` and `JSON.stringify` show layout, node, engine and state.
+ * The members of every generator. All calls can be passed as functions: `texts.map(ids.decode)`.
+ * `console.log` and `JSON.stringify` show layout, node, engine and state.
  *
  * @example
  * const { nextString } = createGenerator({ node: 7 })
@@ -87,25 +87,25 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
    * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the
    * front hold ids.
    */
-  fill<A extends IdArray>(array: A): A
+  fill<A extends IdArray>(this: void, array: A): A
   /**
    * Fills an array without blocking the event loop, which gets a turn after each 16 384 ids. It waits as
    * `nextAsync` does. Do not use the array before the promise settles.
    *
    * @throws as `fill`; the promise rejects.
    */
-  fillAsync<A extends IdArray>(array: A): Promise<A>
+  fillAsync<A extends IdArray>(this: void, array: A): Promise<A>
   /** Makes `count` ids, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
-  take(count: number): bigint[]
+  take(this: void, count: number): bigint[]
   /** Decodes an id of this generator's layout. @throws TypeError, RangeError `ERR_ID_INVALID`. */
-  decode(id: bigint | string): DecodedId<F>
+  decode(this: void, id: bigint | string): DecodedId<F>
   /** Counts what this generator has done; after `close()`, what it had done by then. */
-  stats(): Stats
+  stats(this: void): Stats
   /**
    * Closes the generator. Later calls throw `ERR_CLOSED`, and waiting ones reject with it. Closing twice does
    * nothing.
    */
-  close(): void
+  close(this: void): void
 }
 
 /**

@@ -31,18 +31,19 @@ export type IdResult<Output> =
  * Makes a schema that checks ids in decimal digits, as URLs and JSON have them.
  *
  * @param layout - The layout that the ids have to fit. Ids of a signed layout fit a `BIGINT`.
- * @param output - The form of a valid id: a bigint, or the text itself.
+ * @param output - The form of a valid id: a bigint, or the text itself. A number is the index of a callback,
+ * and is ignored.
  * @throws TypeError `ERR_LAYOUT_INVALID`; RangeError `ERR_OPTION_INVALID`.
  * @example
  * const schema = idSchema(layouts.discord)
  * schema['~standard'].validate('175928847299117063').value // 175928847299117063n
  * idSchema(layouts.discord, 'text')['~standard'].validate('175928847299117063').value // '175928847299117063'
  */
-export function idSchema<F extends readonly Field[]>(layout: Layout<F>, output?: 'bigint'): IdSchema<bigint>
 export function idSchema<F extends readonly Field[]>(layout: Layout<F>, output: 'text'): IdSchema<string>
-export function idSchema(layout: Layout, output: 'bigint' | 'text' = 'bigint'): IdSchema<bigint | string> {
+export function idSchema<F extends readonly Field[]>(layout: Layout<F>, output?: 'bigint' | number): IdSchema<bigint>
+export function idSchema(layout: Layout, output: 'bigint' | 'text' | number = 'bigint'): IdSchema<bigint | string> {
   const own = genuineLayout(layout)
-  if (output !== 'bigint' && output !== 'text') {
+  if (output !== 'bigint' && output !== 'text' && typeof output !== 'number') {
     throw rangeError('ERR_OPTION_INVALID', `output is ${show(output)}; pass 'bigint' or 'text'`, 'output')
   }
   return schemaOf((value) => {

@@ -11,16 +11,18 @@ import type { Field, Layout } from './layout.js'
  * A sign, a space, a leading zero and a number are refused: `Number` would read them, and other code may not.
  *
  * @param value - Anything, such as a parameter of a request.
- * @param layout - The layout that ids have to fit.
+ * @param layout - The layout that ids have to fit. A number is the index of a callback, and is ignored.
  * @throws TypeError `ERR_LAYOUT_INVALID` if it is not a layout.
  * @example
  * isId('175928847299117063', layouts.discord) // true
+ * Array.of('7', '-7').filter(isId) // ['7']
  * isId('0175928847299117063') // false
  */
 export function isId<F extends readonly Field[]>(value: bigint | string, layout?: Layout<F>): boolean
 export function isId<F extends readonly Field[]>(value: unknown, layout?: Layout<F>): value is bigint | string
-export function isId<F extends readonly Field[]>(value: unknown, layout?: Layout<F>): boolean {
-  if (layout === undefined) return load(value)
+export function isId(value: unknown, index: number): value is bigint | string
+export function isId<F extends readonly Field[]>(value: unknown, layout?: Layout<F> | number): boolean {
+  if (layout === undefined || typeof layout === 'number') return load(value)
   layout = genuineLayout(layout)
   return load(value) && fits(layout)
 }

@@ -36,10 +36,11 @@ export abstract class Numbers {
     })
   }
 
-  // These three are made when they are first read: with all four, a generator takes two thirds more memory.
+  // The other calls can be passed on, too. They are made when they are first read: with three of them, a
+  // generator takes two thirds more memory.
 
   get nextString(): () => string {
-    return Numbers.#made(this, 'nextString', (of) => {
+    return Numbers.made(this, 'nextString', (of) => {
       const ready = of.#ready
       const text = new DecimalWriter()
       return () => {
@@ -50,7 +51,7 @@ export abstract class Numbers {
   }
 
   get nextNumber(): () => number {
-    return Numbers.#made(this, 'nextNumber', (of) => {
+    return Numbers.made(this, 'nextNumber', (of) => {
       const ready = of.#ready
       const { name, bits = 0 } = of.idLayout ?? {}
       if (bits > 53) {
@@ -71,7 +72,26 @@ export abstract class Numbers {
   }
 
   get nextAsync(): () => Promise<bigint> {
-    return Numbers.#made(this, 'nextAsync', (of) => () => of.#nextAsync())
+    return Numbers.made(this, 'nextAsync', (of) => () => of.#nextAsync())
+  }
+
+  get fill(): <A extends IdArray>(array: A) => A {
+    return Numbers.made(this, 'fill', (of) => (array) => of.#fill(array))
+  }
+
+  get fillAsync(): <A extends IdArray>(array: A) => Promise<A> {
+    return Numbers.made(this, 'fillAsync', (of) => (array) => of.#fillAsync(array))
+  }
+
+  get take(): (count: number) => bigint[] {
+    return Numbers.made(this, 'take', (of) => (count) => {
+      checkCount(count)
+      return Array.from(of.#fill(new BigUint64Array(count)))
+    })
+  }
+
+  get close(): () => void {
+    return Numbers.made(this, 'close', (of) => () => of.#close())
   }
 
   /**
@@ -92,11 +112,15 @@ export abstract class Numbers {
    * Makes a call of an object, once. Tools that replace methods read them from the prototype, without an
    * object.
    */
-  static #made<T>(of: Numbers, name: string, make: (of: Numbers) => () => T): () => T {
+  protected static made<O extends Numbers, C>(
+    of: O,
+    name: string,
+    make: (of: O) => C & ((value: never) => unknown),
+  ): C {
     if (!(#ready in Object(of))) {
-      return function (this: Numbers) {
-        return make(this)()
-      } as () => T
+      return function (this: O, value: never) {
+        return make(this)(value)
+      } as C
     }
     const call = make(of)
     define(of, name, call)
@@ -119,7 +143,7 @@ export abstract class Numbers {
   /** Refuses an array whose elements cannot hold the numbers. */
   protected checkArray(_array: IdArray): void {}
 
-  fill<A extends IdArray>(array: A): A {
+  #fill<A extends IdArray>(array: A): A {
     const task = this.#fillTask(array, false)
     try {
       if (task.proceed() !== 'done') this.#more().finish(task)
@@ -129,7 +153,7 @@ export abstract class Numbers {
     return array
   }
 
-  async fillAsync<A extends IdArray>(array: A): Promise<A> {
+  async #fillAsync<A extends IdArray>(array: A): Promise<A> {
     const task = this.#fillTask(array, true)
     if (task.missing === 0 && this.#isIdle) return array
     try {
@@ -140,16 +164,11 @@ export abstract class Numbers {
     return array
   }
 
-  take(count: number): bigint[] {
-    checkCount(count)
-    return Array.from(this.fill(new BigUint64Array(count)))
-  }
-
   [Symbol.iterator](): IterableIterator<bigint> {
     return iterate(() => this.next())
   }
 
-  close(): void {
+  #close(): void {
     if (this.#isClosed) return
     // Set before `end()`, which may call a function of the user that closes the object again.
     this.#isClosed = true

@@ -13,7 +13,7 @@ import type { SegmentSupply } from './thread-channel.js'
 
 /**
  * Makes numbers of segments, created by {@link createSegmentGenerator}. Its calls are the calls of an
- * IdGenerator; `next`, `nextString`, `nextNumber` and `nextAsync` can be passed as functions.
+ * IdGenerator, and can be passed as functions.
  *
  * @example
  * const orders = await createSegmentGenerator({ store: memoryStore(), name: 'orders' })
@@ -55,23 +55,23 @@ export interface SegmentGenerator extends Iterable<bigint>, Disposable {
    * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`, with `filled`: how many elements at the
    * front hold numbers.
    */
-  fill<A extends IdArray>(array: A): A
+  fill<A extends IdArray>(this: void, array: A): A
   /**
    * Fills an array, and waits for the store if no number is left. Do not use the array before the promise
    * settles. @throws as `fill`
    */
-  fillAsync<A extends IdArray>(array: A): Promise<A>
+  fillAsync<A extends IdArray>(this: void, array: A): Promise<A>
   /**
    * Makes `count` numbers, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`.
    */
-  take(count: number): bigint[]
+  take(this: void, count: number): bigint[]
   /** Counts what this generator has made and has left. */
-  stats(): SegmentStats
+  stats(this: void): SegmentStats
   /**
    * Closes the generator, and the generators that other threads made with its handle. The numbers that are
    * left are never used. Later calls throw `ERR_CLOSED`, and waiting calls reject with it.
    */
-  close(): void
+  close(this: void): void
 }
 
 /** The result of {@link SegmentGenerator.stats}. */
@@ -125,7 +125,11 @@ export class SegmentNumbers extends Numbers implements SegmentGenerator {
     return this.#supply.handle()
   }
 
-  stats(): SegmentStats {
+  get stats(): () => SegmentStats {
+    return Numbers.made(this, 'stats', (of) => () => of.#stats())
+  }
+
+  #stats(): SegmentStats {
     const { name, store } = this.#info
     const { memory, failure } = this.#supply
     // The numbers of the memory are of no use once the generator that fetches is closed. The run of this

@@ -36,7 +36,7 @@ export interface DecodedIdUuid<F extends readonly Field[] = readonly Field[]> ex
 }
 
 /** The UUID that {@link load} has read. */
-export const block = /* @__PURE__ */ (() => new DataView(new ArrayBuffer(16)))()
+export const block: DataView = /* @__PURE__ */ (() => new DataView(new ArrayBuffer(16)))()
 
 /**
  * Whether a value is the text of a UUID: 32 digits of hex in either case, with hyphens, as 8-4-4-4-12. Any
@@ -94,17 +94,18 @@ export function uuidBytes(uuid: string | Uint8Array): Uint8Array {
  * has, or whether another program made it.
  *
  * @param uuid - Its text, in either case, with or without braces; or 16 bytes.
+ * @param layout - The layout of the generator. A number is the index of a callback, and is ignored.
  * @throws TypeError, RangeError `ERR_ID_INVALID`, also for a UUID that no generator of the layout makes;
  * TypeError `ERR_LAYOUT_INVALID`.
  * @example
  * decodeUuid('017f22e2-79b0-7cc3-98c4-dc0c0c07398f').timestamp.toISOString() // '2022-02-22T19:22:22.000Z'
  */
-export function decodeUuid(uuid: string | Uint8Array): DecodedUuid
 export function decodeUuid<F extends readonly Field[]>(uuid: string | Uint8Array, layout: Layout<F>): DecodedIdUuid<F>
-export function decodeUuid(uuid: string | Uint8Array, layout?: Layout): DecodedUuid | DecodedIdUuid {
+export function decodeUuid(uuid: string | Uint8Array, index?: number): DecodedUuid
+export function decodeUuid(uuid: string | Uint8Array, layout?: Layout | number): DecodedUuid | DecodedIdUuid {
   load(uuid)
   const variant = variantOf(block.getUint8(8))
-  if (layout === undefined) {
+  if (layout === undefined || typeof layout === 'number') {
     if (variant !== 'rfc') return { variant }
     const version = block.getUint8(6) >>> 4
     const timestampMs = timeOfVersion(version)

@@ -40,8 +40,8 @@ export interface UuidVersionOption {
 export type UuidOptions<F extends readonly Field[] = readonly Field[]> = GeneratorOptions<F> & UuidVersionOption
 
 /**
- * Makes UUIDs, by the calls of a generator of ids. Made by {@link createUuidGenerator}. `next`, `nextAsync`
- * and `nextBytes` can be passed as functions.
+ * Makes UUIDs, by the calls of a generator of ids. Made by {@link createUuidGenerator}. All calls can be
+ * passed as functions: `Array.from({ length: 3 }, uuids.nextBytes)`.
  *
  * @example
  * const uuids = createUuidGenerator({ node: 7 })
@@ -60,7 +60,7 @@ export interface UuidGenerator<S extends IdSource = IdGenerator> extends Iterabl
    * Makes one UUID as 16 bytes, the most significant first.
    *
    * @param target - The array to write to. @default a new Uint8Array
-   * @param at - The position of the first byte. @default 0
+   * @param at - The position of the first byte, if there is a `target`. @default 0
    * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`.
    */
   nextBytes(this: void, target?: Uint8Array, at?: number): Uint8Array
@@ -70,18 +70,18 @@ export interface UuidGenerator<S extends IdSource = IdGenerator> extends Iterabl
    * @throws TypeError, RangeError `ERR_ARRAY_INVALID`, also if its length is no multiple of 16; as `next`,
    * with `filled`: how many UUIDs are at the front.
    */
-  fill<A extends Uint8Array>(array: A): A
+  fill<A extends Uint8Array>(this: void, array: A): A
   /**
    * Fills an array without blocking the event loop. Do not use the array before the promise settles. @throws
    * as `fill`; the promise rejects.
    */
-  fillAsync<A extends Uint8Array>(array: A): Promise<A>
+  fillAsync<A extends Uint8Array>(this: void, array: A): Promise<A>
   /** Makes `count` UUIDs, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
-  take(count: number): string[]
+  take(this: void, count: number): string[]
   /** The statistics of `ids`. */
-  stats(): ReturnType<S['stats']>
+  stats(this: void): ReturnType<S['stats']>
   /** Closes `ids`. */
-  close(): void
+  close(this: void): void
 }
 
 /**
@@ -140,8 +140,12 @@ class Uuids implements UuidGenerator<IdSource> {
   declare readonly next: () => string
   declare readonly nextAsync: () => Promise<string>
   declare readonly nextBytes: (target?: Uint8Array, at?: number) => Uint8Array
-  readonly #fill: (ids: BigUint64Array, uuids: Uint8Array) => void
-  readonly #text: (id: bigint) => string
+  declare readonly fill: <A extends Uint8Array>(array: A) => A
+  declare readonly fillAsync: <A extends Uint8Array>(array: A) => Promise<A>
+  declare readonly take: (count: number) => string[]
+  declare readonly stats: () => object
+  declare readonly close: () => void
+  readonly #writeAll: (ids: BigUint64Array, uuids: Uint8Array) => void
 
   constructor(ids: IdSource, version: UuidVersion) {
     this.ids = ids
@@ -151,11 +155,13 @@ class Uuids implements UuidGenerator<IdSource> {
     const { bits, set, setId, write, fill, text } = uuidWriter(genuineLayout(ids.layout as Layout), version, native)
     const { next, nextAsync } = ids
     const nextSet = Numbers.inHalves(ids, set) ?? (() => setId(next()))
-    this.#text = text
-    this.#fill = fill
+    this.#writeAll = fill
     define(this, 'next', Numbers.inHalves(ids, write) ?? (() => text(next())))
     define(this, 'nextAsync', async () => text(await nextAsync()))
-    define(this, 'nextBytes', (target: Uint8Array = new Uint8Array(16), at = 0): Uint8Array => {
+    define(this, 'nextBytes', (given?: Uint8Array, place = 0): Uint8Array => {
+      const target = given ?? new Uint8Array(16)
+      // Without an array, the second argument is the index that Array.from() passes.
+      const at = given === undefined ? 0 : place
       checkBytes(target, at)
       nextSet()
       setWord(target, at, bits.word0)
@@ -164,9 +170,14 @@ class Uuids implements UuidGenerator<IdSource> {
       setWord(target, at + 12, bits.word3)
       return target
     })
+    define(this, 'fill', <A extends Uint8Array>(array: A) => this.#fill(array))
+    define(this, 'fillAsync', <A extends Uint8Array>(array: A) => this.#fillAsync(array))
+    define(this, 'take', (count: number) => ids.take(count).map((id) => text(id)))
+    define(this, 'stats', () => ids.stats())
+    define(this, 'close', () => ids.close())
   }
 
-  fill<A extends Uint8Array>(array: A): A {
+  #fill<A extends Uint8Array>(array: A): A {
     const count = checkBytes(array)
     const ids = new BigUint64Array(Math.min(count, chunk))
     const machine = presentMachine()
@@ -179,13 +190,13 @@ class Uuids implements UuidGenerator<IdSource> {
         throw this.#failed(error, ids, array, isCopied() ? undefined : done)
       }
       // The other copies of the machine have the UUIDs of the parts before.
-      if (isCopied()) return this.fill(array)
+      if (isCopied()) return this.#fill(array)
       this.#write(part, array, 16 * done)
     }
     return array
   }
 
-  async fillAsync<A extends Uint8Array>(array: A): Promise<A> {
+  async #fillAsync<A extends Uint8Array>(array: A): Promise<A> {
     const count = checkBytes(array)
     // All at once, because another call may take ids while this one waits.
     const ids = new BigUint64Array(count)
@@ -198,20 +209,8 @@ class Uuids implements UuidGenerator<IdSource> {
     return array
   }
 
-  take(count: number): string[] {
-    return this.ids.take(count).map(this.#text)
-  }
-
   [Symbol.iterator](): IterableIterator<string> {
     return iterate(() => this.next())
-  }
-
-  stats(): object {
-    return this.ids.stats()
-  }
-
-  close(): void {
-    this.ids.close()
   }
 
   [Symbol.dispose](): void {
@@ -229,7 +228,7 @@ class Uuids implements UuidGenerator<IdSource> {
     checkBytes(array)
     // An array of our own, because a subclass could hide the elements.
     const uuids = new Uint8Array(bufferGetter.call(array), byteOffsetGetter.call(array) + at, 16 * ids.length)
-    this.#fill(ids, uuids)
+    this.#writeAll(ids, uuids)
   }
 
   /** Writes and counts the UUIDs from before an error. @param done - `undefined` if none counts. */
