@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { repository } from '../support/documents.ts'
 import { install, node, temporaryFolder, tool } from './consumer.ts'
 import { bareTarball, pack } from './tarball.ts'
@@ -80,6 +81,12 @@ describe('the types', () => {
     export const half: Store = { name: 'half', durable: true, read: async () => undefined, list: async () => [] }
     export { GraupelError }`
 
+  const entries = Object.keys(manifest.exports)
+    .filter((name) => name !== './package.json')
+    .map((name) => name.replace('.', 'graupel'))
+  /** Loads the declarations of every entry, which the compiler then checks. */
+  const allEntries = entries.map((name) => `import type {} from '${name}'`).join('\n')
+
   /** A module format, a resolution, a file to which they apply, and the compilers that support them. */
   const cases = [
     ['nodenext', 'nodenext', 'consumer.mts', ['typescript-oldest', 'typescript', 'ours']],
@@ -103,6 +110,8 @@ describe('the types', () => {
       writeFileSync(join(project, file), console + consumer)
       const storesFile = file.replace('consumer', 'stores')
       writeFileSync(join(project, storesFile), storesConsumer)
+      const entriesFile = file.replace('consumer', 'entries')
+      writeFileSync(join(project, entriesFile), allEntries)
       const options = {
         noEmit: true,
         strict: true,
@@ -117,15 +126,21 @@ describe('the types', () => {
       }
       writeFileSync(
         join(project, 'tsconfig.json'),
-        JSON.stringify({ compilerOptions: options, files: types === '' ? [file] : [file, storesFile] }),
+        JSON.stringify({ compilerOptions: options, files: types === '' ? [file] : [file, storesFile, entriesFile] }),
       )
       expect(node(project, [program, '-p', '.'])).toMatchObject({ stdout: '', status: 0 })
     }
   })
 
-  test('hold for the oldest TypeScript that docs/platforms.md names', () => {
-    const { version } = JSON.parse(readFileSync(tool('typescript-oldest/package.json'), 'utf8'))
+  test('are compiled with the releases of TypeScript that docs/platforms.md names', () => {
     const page = readFileSync(join(repository, 'docs/platforms.md'), 'utf8')
-    expect(page).toContain(`TypeScript ${version.replace(/\.\d+$/, '')}`)
+    const release = (manifest: string) => JSON.parse(readFileSync(manifest, 'utf8')).version.replace(/(\.0)?\.\d+$/, '')
+    const [oldest, ...others] = [
+      release(tool('typescript-oldest/package.json')),
+      release(tool('typescript/package.json')),
+      release(join(repository, 'node_modules/typescript/package.json')),
+    ]
+    expect(page).toContain(`The declarations need TypeScript ${oldest} or later`)
+    expect(page).toContain(`The tests compile a program with ${oldest}, ${others.join(' and ')}.`)
   })
 })
