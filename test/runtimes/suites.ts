@@ -27,14 +27,53 @@ export async function whileInstalling(version: string, project: Project): Promis
   return { runtime: `Node ${version}`, engine: 'either', proof: `the cases of installing, ${tests} tests` }
 }
 
+/** The command for Deno in docs/platforms.md: its flags, and the flags that the native engine alone needs. */
+function documentedFlags(): { all: string[]; native: string[] } {
+  const page = readFileSync(join(repository, 'docs/platforms.md'), 'utf8')
+  const [, all] = page.match(/^GRAUPEL_STATE_FOLDER=\S+ deno run (.*) service\.js$/m) ?? []
+  const [, native] = page.match(/^\| the native engine \| `(.*)` \|$/m) ?? []
+  if (all === undefined || native === undefined) throw new Error('docs/platforms.md has no flags for Deno')
+  return { all: all.split(' '), native: native.split(' ') }
+}
+
+/** Runs the smoke test, the parity suite and programs on both engines with the flags that are documented. */
 export async function onDeno(project: Project): Promise<Outcome> {
   const deno = npmBinary(
     `@deno/${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}`,
     '2',
     'deno',
   )
-  const outcome = await onProgram(deno, ['run', '--allow-all'], project)
-  return { ...outcome, proof: `${outcome.proof}; the flags ${await flagsByErrors(deno, project)} by the errors` }
+  const { all, native } = documentedFlags()
+  const env = { GRAUPEL_STATE_FOLDER: mkdtempSync(join(project.folder, 'state-')) }
+  // The client of the smoke test calls a service.
+  const smoke = await project.smoke(ownTarget(), deno, ['run', '--no-prompt', ...all, '--allow-net'], env)
+  const program = writeProgram(
+    project.folder,
+    'documented-flags.mjs',
+    `import { createGenerator } from 'graupel'
+     const { engine } = createGenerator({ node: Number(process.env.NODE_TO_USE) })
+     console.log(engine)`,
+  )
+  const engineWith = async (flags: string[], node: string, more: NodeJS.ProcessEnv) => {
+    const variables = { NODE_TO_USE: node, ...more }
+    return (await run(deno, ['run', '--no-prompt', ...flags, program], { cwd: project.folder, env: variables })).trim()
+  }
+  const withoutFfi = all.filter((flag) => flag !== '--allow-ffi')
+  const runs: [string[], string, NodeJS.ProcessEnv, string][] = [
+    [native, '1', {}, 'native'],
+    [native, '1', env, 'native'],
+    [withoutFfi, '2', env, 'js'],
+    // The native engine takes the node over from the claim.
+    [all, '2', env, 'native'],
+  ]
+  for (const [flags, node, more, expected] of runs) {
+    const engine = await engineWith(flags, node, more)
+    if (engine !== expected) throw new Error(`deno run ${flags.join(' ')} gave ${engine}, not ${expected}`)
+  }
+  // vitest reads files below /proc, which Deno allows with all permissions alone.
+  const tests = await suite(deno, ['run', '--allow-all'], project, parity)
+  const proof = `parity suite, ${tests} tests; ${smoke.proof}; the flags ${all.join(' ')}; the flags ${await flagsByErrors(deno, project)} by the errors`
+  return { ...smoke, proof }
 }
 
 /**
