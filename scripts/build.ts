@@ -2,8 +2,9 @@
 // scripts/build.ts library`. The tests call `build` for the parts that their processes load.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -16,7 +17,10 @@ interface Part {
    * them. A part without a stamp finds out by itself whether it is stale.
    */
   readonly stamp?: string
+  readonly isFresh?: () => Promise<boolean>
   make(): Promise<void> | void
+  /** What runs if the part cannot be made. Without it, the build fails. */
+  readonly otherwise?: string
 }
 
 /** The parts in the order in which they are built. */
@@ -44,37 +48,100 @@ const parts = {
   },
   native: {
     sources: [],
+    isFresh: async () => (await import('../src/cli/build.ts')).engineThatLoads() !== undefined,
     make: compileEngine,
+    otherwise: 'the TypeScript engine will run',
   },
 } satisfies Record<string, Part>
 
 export type PartName = keyof typeof parts
 export const partNames = Object.keys(parts) as PartName[]
 
-/** Builds those of the named parts that are stale. */
+/**
+ * Builds those of the named parts that are stale. If all are fresh, it writes nothing, so a clone that cannot
+ * be written starts, too.
+ */
 export async function build(...names: readonly PartName[]): Promise<void> {
   for (const name of partNames) {
-    if (!names.includes(name)) continue
-    const { sources, stamp, make }: Part = parts[name]
-    if (stamp === undefined) {
-      await make()
-      continue
+    if (!names.includes(name) || (await isFresh(parts[name]))) continue
+    const part: Part = parts[name]
+    try {
+      await alone(async () => {
+        // Another process may have built the part meanwhile.
+        if (await isFresh(part)) return
+        // Taken before the part is made, so a change meanwhile makes the part stale again.
+        const print = fingerprintOf(part.sources)
+        await part.make()
+        if (part.stamp !== undefined) writeFileSync(join(root, part.stamp), print)
+      })
+    } catch (error) {
+      if (part.otherwise === undefined) throw error
+      console.error(`graupel: ${(error as Error).message}; ${part.otherwise}`)
     }
-    const file = join(root, stamp)
-    // Taken before the part is made, so a change meanwhile makes the part stale again.
-    const print = fingerprintOf(sources)
-    if (existsSync(file) && readFileSync(file, 'utf8') === print) continue
-    await make()
-    writeFileSync(file, print)
   }
 }
 
-/** Returns a hash of the paths, sizes and times of all files of a part, and of the Node that builds it. */
+async function isFresh({ sources, stamp, isFresh }: Part): Promise<boolean> {
+  if (stamp === undefined) return (await isFresh?.()) === true
+  const file = join(root, stamp)
+  return existsSync(file) && readFileSync(file, 'utf8') === fingerprintOf(sources)
+}
+
+/**
+ * Runs `work` while no other process builds in this clone: builds would remove each other's files. A process
+ * that was killed leaves its lock, which the next build removes.
+ */
+async function alone(work: () => Promise<void>): Promise<void> {
+  const lock = join(root, 'dist/.lock')
+  for (let waits = 0; !takes(lock); waits++) {
+    // The first wait may have removed a lock without an owner.
+    if (waits === 1) console.error('graupel: waits until another process has built this clone')
+    await sleep(100)
+  }
+  try {
+    await work()
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+/** A fault of the surroundings, whose message says all. */
+class Refusal extends Error {}
+
+/** Makes the lock; returns `false` if a process has it. */
+function takes(lock: string): boolean {
+  try {
+    mkdirSync(dirname(lock), { recursive: true })
+    writeFileSync(lock, `${process.pid}`, { flag: 'wx' })
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EEXIST') {
+      throw new Refusal(
+        `a part of the build is stale, and this clone cannot be written (${code}); run npm run build where it can`,
+      )
+    }
+    removeAbandoned(lock)
+    return false
+  }
+}
+
+function removeAbandoned(lock: string): void {
+  try {
+    // An owner that has not yet written its number counts as running: 0 is this process.
+    process.kill(Number(readFileSync(lock, 'utf8')), 0)
+  } catch (error) {
+    // The owner has ended. Otherwise the lock is gone, or the owner belongs to another user.
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') rmSync(lock, { force: true })
+  }
+}
+
+/** Returns a hash of the paths and the contents of all files of a part, and of the Node that builds it. */
 function fingerprintOf(sources: readonly string[]): string {
   const hash = createHash('sha256').update(process.version)
   const add = (path: string) => {
-    const { mtimeMs, size } = statSync(join(root, path))
-    hash.update(`${path}\0${mtimeMs}\0${size}\n`)
+    const content = readFileSync(join(root, path))
+    hash.update(`${path}\0${content.length}\0`).update(content)
   }
   for (const source of sources) {
     if (!statSync(join(root, source)).isDirectory()) add(source)
@@ -94,17 +161,10 @@ function run(program: string, ...words: string[]): void {
   if (status !== 0) throw new Error(`${program} ${words.join(' ')} ended with ${status}`)
 }
 
-/**
- * Compiles the native engine. A clone without a compiler has the TypeScript engine, so a failure is no error.
- */
 async function compileEngine(): Promise<void> {
   const { buildEngine } = await import('../src/cli/build.ts')
-  try {
-    const { outcome, isNew } = buildEngine(false)
-    if (isNew) console.error(`graupel: ${outcome}`)
-  } catch (error) {
-    console.error(`graupel: ${(error as Error).message}; the TypeScript engine will run`)
-  }
+  const { outcome, isNew } = buildEngine(false)
+  if (isNew) console.error(`graupel: ${outcome}`)
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
@@ -114,5 +174,11 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
     console.error(`there is no part '${unknown}'; the parts are ${partNames.join(', ')}`)
     process.exit(2)
   }
-  await build(...(names.length > 0 ? (names as PartName[]) : partNames))
+  try {
+    await build(...(names.length > 0 ? (names as PartName[]) : partNames))
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    console.error(`graupel: ${error.message}`)
+    process.exitCode = 1
+  }
 }

@@ -44,13 +44,10 @@ export async function build({ values, positionals }: Arguments<keyof typeof flag
 export function buildEngine(isForced: boolean): { outcome: string; isNew: boolean } {
   try {
     if (!isForced) {
-      if (fs.existsSync(binary) && isYoung() && loads(binary)) {
-        return { outcome: `the native engine is up to date (${shown(binary)})`, isNew: false }
-      }
       // Node loads it before every other binary, even if it is damaged or older than its sources.
-      fs.rmSync(binary, { force: true })
-      const found = whatLoads()
-      if (found !== undefined) return { outcome: `the native engine is prebuilt (${found})`, isNew: false }
+      if (fs.existsSync(binary) && !isCurrent()) fs.rmSync(binary)
+      const outcome = engineThatLoads()
+      if (outcome !== undefined) return { outcome, isNew: false }
     }
     compile()
     return { outcome: `the native engine was compiled (${shown(binary)})`, isNew: true }
@@ -59,11 +56,21 @@ export function buildEngine(isForced: boolean): { outcome: string; isNew: boolea
   }
 }
 
-/** Tells whether the binary is younger than its sources. */
-function isYoung(): boolean {
+/**
+ * Tells which native engine loads, for people; `undefined` if none loads, or one that is older than its
+ * sources.
+ */
+export function engineThatLoads(): string | undefined {
+  if (fs.existsSync(binary)) return isCurrent() ? `the native engine is up to date (${shown(binary)})` : undefined
+  const found = whatLoads()
+  return found && `the native engine is prebuilt (${found})`
+}
+
+/** Tells whether the compiled binary is younger than its sources, and loads. */
+function isCurrent(): boolean {
   const native = fs.readdirSync(join(root, 'native'), { recursive: true, encoding: 'utf8' })
   const files = [recipe(), ...native.map((name) => join(root, 'native', name))]
-  return files.every((file) => fs.statSync(file).mtimeMs <= fs.statSync(binary).mtimeMs)
+  return files.every((file) => fs.statSync(file).mtimeMs <= fs.statSync(binary).mtimeMs) && loads(binary)
 }
 
 /**

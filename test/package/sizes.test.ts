@@ -1,14 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { build as vite } from 'vite'
 import { afterAll, describe, expect, it } from 'vitest'
 import webpack from 'webpack'
+import { filesIn } from '../../scripts/bundle.ts'
 import { compressed, programs, sizeByEsbuild, tableOfSizes } from '../../scripts/sizes.ts'
 import { read, repository } from '../support/documents.js'
 
 const dist = join(repository, 'dist')
-const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => /\.c?js$/.test(file))
+const files = filesIn(dist).filter((file) => /\.c?js$/.test(file))
 
 describe('the JavaScript of the package', () => {
   it('is small, in both forms together', () => {

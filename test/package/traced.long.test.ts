@@ -32,8 +32,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Copies a program with the files that @vercel/nft finds into another folder, which it returns. */
 async function deployed(name: string): Promise<string> {
-  const require = createRequire(tool('@vercel/nft/package.json'))
-  const { nodeFileTrace } = require('@vercel/nft') as {
+  const { nodeFileTrace } = createRequire(import.meta.url)(tool('@vercel/nft/out/index.js')) as {
     nodeFileTrace(files: string[], options: { base: string }): Promise<{ fileList: Set<string> }>
   }
   const image = join(folder, `image of ${name}`)
@@ -76,9 +75,15 @@ const answer = `
   const { kind, file, reason } = engineInfo()
   return Response.json({ kind, file, reason, distinct: new Set(createGenerator({ node: 7 }).take(1000)).size })`
 
+const apps: string[] = []
+afterAll(() => {
+  for (const app of apps) rmSync(app, { recursive: true, force: true })
+})
+
 /** Makes an app in the repository: Next.js resolves links, and compiles nothing outside of the root. */
 function appWith(packages: string, files: Record<string, string>): string {
   const app = mkdtempSync(join(repository, 'dist', 'traced-'))
+  apps.push(app)
   mkdirSync(join(app, 'node_modules'))
   const installed = installOnce(packages, ['--ignore-scripts'])
   for (const name of readdirSync(installed).filter((name) => !name.startsWith('.'))) {
