@@ -46,8 +46,8 @@ it.each(['pages', './pages', '../pages', ...(isWindows ? ['\\pages', 'C:pages'] 
 
 describeWith(['linux', 'mounts'], 'on Linux', () => {
   it('looks for pages in /dev/shm, and in /tmp if there is no /dev/shm', () => {
-    const within = (script: string, place = repository) => {
-      const [command = '', ...words] = withMounts(script, [process.execPath, join(place, 'dist/cli/main.js'), 'state'])
+    const within = (script: string, node = process.execPath, place = repository) => {
+      const [command = '', ...words] = withMounts(script, [node, join(place, 'dist/cli/main.js'), 'state'])
       const { stdout, stderr } = spawnSync(command, words, {
         env: { ...process.env, GRAUPEL_STATE_FOLDER: '' },
         encoding: 'utf8',
@@ -59,9 +59,9 @@ describeWith(['linux', 'mounts'], 'on Linux', () => {
     const bound = ['null', 'zero', 'random', 'urandom'].map(
       (name) => `touch ${name}; mount --bind /dev/${name} ${name}`,
     )
-    // The repository may be in /tmp itself.
-    const repositoryToo = `mkdir repository; mount --bind '${repository}' repository`
-    const without = `mount -t tmpfs none ${devices}; cd ${devices}; ${bound.join('; ')}; ${repositoryToo}; mount --rbind ${devices} /dev; cd /; mount -t tmpfs none /tmp`
-    expect(within(without, '/dev/repository')).toContain(`There is no page and no claim in /tmp/${own}:`)
+    // The repository and Node may be in /tmp themselves.
+    const both = `mkdir repository; mount --bind '${repository}' repository; touch node; mount --bind '${process.execPath}' node`
+    const without = `mount -t tmpfs none ${devices}; cd ${devices}; ${bound.join('; ')}; ${both}; mount --rbind ${devices} /dev; cd /; mount -t tmpfs none /tmp`
+    expect(within(without, '/dev/node', '/dev/repository')).toContain(`There is no page and no claim in /tmp/${own}:`)
   })
 })

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,15 +33,6 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(temporary, { recursive: true }))
 
-/** Makes a folder in which node-gyp-build finds no binary, or a broken binary for this platform. */
-function prebuilds(content?: string): string {
-  const folder = mkdtempSync(join(temporary, 'prebuilds-'))
-  const target = join(folder, 'prebuilds', `${process.platform}-${process.arch}`)
-  mkdirSync(target, { recursive: true })
-  if (content !== undefined) writeFileSync(join(target, 'graupel.node'), content)
-  return folder
-}
-
 describe('the choice of the engine', () => {
   it.runIf(engines.includes('native'))('is native if its binary loads, and names the binary', () => {
     expect(engineInfo()).toMatchObject({ kind: 'native', file: expect.stringMatching(/graupel.*\.node$/) })
@@ -63,29 +54,6 @@ describe('the choice of the engine', () => {
   it('refuses other values of GRAUPEL_ENGINE', () => {
     const { out } = run('out.error = attempt(() => createGenerator({ node: 1 }))', { GRAUPEL_ENGINE: 'wasm' })
     expect(out.error).toMatchObject({ code: 'ERR_OPTION_INVALID', message: expect.stringContaining('GRAUPEL_ENGINE') })
-  })
-
-  it('falls back with one warning if the binary is broken, and refuses an explicit native', () => {
-    const code = `
-      out.info = engineInfo()
-      createGenerator({ node: 1 }).next(); createGenerator({ node: 2 }).next()
-      out.native = attempt(() => createGenerator({ node: 1, engine: 'native' }))
-      out.host = attempt(() => createGenerator({ node: 1, state: 'host' }))`
-    const { out, stderr } = run(code, {
-      GRAUPEL_PREBUILD: prebuilds('no binary'),
-    })
-    expect(out.info).toMatchObject({ kind: 'js', reason: expect.stringContaining('does not load') })
-    expect(out.native).toMatchObject({ code: 'ERR_NATIVE_UNAVAILABLE', cause: expect.any(String) })
-    expect(out.host).toMatchObject({ code: 'ERR_NATIVE_UNAVAILABLE' })
-    expect(stderr.match(/GRAUPEL_JS_ENGINE/g)).toHaveLength(1)
-    expect(stderr).toContain('does not load')
-  })
-
-  it('says that the binary is missing', () => {
-    const { out } = run('out.info = engineInfo()', {
-      GRAUPEL_PREBUILD: prebuilds(),
-    })
-    expect(out.info).toMatchObject({ kind: 'js', reason: expect.stringContaining('no binary for') })
   })
 
   it('is published on graupel:engine', () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { engineInfo } from 'graupel'
@@ -8,7 +8,8 @@ import { ownTarget } from '../../scripts/targets.ts'
 import { repository } from '../support/documents.ts'
 import { engines } from '../support/engines.js'
 
-// The warning and the errors for each reason why the native engine is missing.
+// The warning and the errors for each reason why the native engine is missing. The package is a copy, because
+// the clone may have binaries in several places.
 
 let temporary: string
 beforeAll(() => {
@@ -24,7 +25,7 @@ function project({
 }: {
   hasFinder?: boolean
   hasSources?: boolean
-  binary?: string
+  binary?: string | Buffer
 } = {}): string {
   const folder = mkdtempSync(join(temporary, 'project-'))
   const place = join(folder, 'node_modules/graupel')
@@ -40,6 +41,11 @@ function project({
     writeFileSync(join(shipped, 'graupel.node'), binary)
   }
   return folder
+}
+
+/** Makes a project in which graupel is installed with a binary that loads. */
+function projectWithBinary(): string {
+  return project({ binary: readFileSync(engineInfo().file as string) })
 }
 
 /** Returns the warning, and the errors of three ways to require the native engine. */
@@ -144,13 +150,13 @@ describe.runIf(engines.includes('native'))('if the runtime does not load the exi
   const disabled = /the binary \S+\.node does not load: Cannot load native addon because loading addons is disabled/
 
   it('because of --no-addons, running without that flag is advised', () => {
-    expectAdvice(said(repository, ['--no-addons']), disabled, 'start Node without --no-addons')
+    expectAdvice(said(projectWithBinary(), ['--no-addons']), disabled, 'start Node without --no-addons')
   })
 
   it('because of the permission model, --allow-addons is advised', () => {
     const [major = 0] = process.versions.node.split('.').map(Number)
     const flag = major < 24 ? '--experimental-permission' : '--permission'
-    const out = said(repository, [flag, '--allow-fs-read=*'])
+    const out = said(projectWithBinary(), [flag, '--allow-fs-read=*'])
     expectAdvice(out, disabled, 'start Node with --allow-addons, and without --no-addons')
   })
 
@@ -158,7 +164,7 @@ describe.runIf(engines.includes('native'))('if the runtime does not load the exi
     const message = 'Requires ffi access to "graupel.node", run again with the --allow-ffi flag'
     const deno = `process.dlopen = () => { throw new Error(${JSON.stringify(message)}) }`
     expectAdvice(
-      said(repository, [], deno),
+      said(projectWithBinary(), [], deno),
       new RegExp(`the binary \\S+\\.node does not load: ${message}`),
       'start Deno with --allow-ffi',
     )
