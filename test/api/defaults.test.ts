@@ -1,0 +1,391 @@
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  composeId,
+  createGenerator,
+  decode,
+  defineLayout,
+  defineSerial,
+  engineInfo,
+  type Field,
+  type LayoutSpec,
+  layouts,
+} from 'graupel'
+import { createMask } from 'graupel/mask'
+import { leafAllocStore } from 'graupel/segments'
+import { memoryStore } from 'graupel/stores'
+import { consulStore } from 'graupel/stores/consul'
+import { etcdStore } from 'graupel/stores/etcd'
+import { kubernetesStore } from 'graupel/stores/kubernetes'
+import { mysqlStore } from 'graupel/stores/mysql'
+import { postgresStore } from 'graupel/stores/postgres'
+import { redisStore } from 'graupel/stores/redis'
+import { sqliteStore } from 'graupel/stores/sqlite'
+import { openStore } from 'graupel/stores/url'
+import { zookeeperStore } from 'graupel/stores/zookeeper'
+import { testGenerator } from 'graupel/testing'
+import { createUuidGenerator, uuidOf } from 'graupel/uuid'
+import { afterAll, expect, it } from 'vitest'
+import { checkConnectOptions } from '../../src/client/options.js'
+import { checkCounterOptions } from '../../src/counter/options.js'
+import { resolveOptions } from '../../src/generator/resolve.js'
+import { resolveLeaseOptions } from '../../src/lease/options.js'
+import { checkSegmentOptions } from '../../src/segments/options.js'
+import { documentedDefaults } from '../support/defaults.js'
+import { caught, freshNamespace } from '../support/engines.js'
+
+// Every `@default` of the library, and what happens if the option is left out.
+
+const folder = mkdtempSync(join(tmpdir(), 'graupel-defaults-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const store = memoryStore()
+const { twitter } = layouts
+const generator = resolveOptions({ node: 7 })
+const slow = defineLayout({ ...twitter, name: 'slow', tickMs: 1000, epochMs: 0 })
+const lease = resolveLeaseOptions({ store })
+const counter = checkCounterOptions({ store, name: 'invoices' })
+const segments = checkSegmentOptions({ store, name: 'orders' })
+const wideSegments = checkSegmentOptions({ store, name: 'orders', step: 2 ** 25 })
+const url = 'http://127.0.0.1:4728'
+const client = checkConnectOptions({ url })
+const mask = createMask(Uint8Array.from({ length: 32 }, (_, i) => i))
+const uuids = () => createUuidGenerator({ node: 7, namespace: freshNamespace() })
+const spec: LayoutSpec<readonly Field[]> = { name: 'mine', epochMs: 0, tickMs: 1, fields: twitter.fields }
+const poolThat = (query: unknown) =>
+  ({ getConnection: async () => ({ query, release() {}, destroy() {} }), execute() {} }) as never
+const pool = poolThat(() => {})
+
+/** The first text that a store gives to its client which has the word `graupel` or `leaf`. */
+async function nameIn(use: (see: (...given: unknown[]) => never) => unknown): Promise<string | undefined> {
+  let name: string | undefined
+  const see = (...given: unknown[]): never => {
+    name ??= /(graupel|leaf)\w*/.exec(JSON.stringify(given))?.[0]
+    throw new Error('seen')
+  }
+  await Promise.resolve()
+    .then(() => use(see))
+    .catch(() => {})
+  return name
+}
+
+/** Asks a store over HTTP for a key, and returns the URL, the method and the body of its first request. */
+async function requestOf(make: () => { read(key: string): Promise<unknown> }): Promise<string> {
+  const before = globalThis.fetch
+  let seen = ''
+  globalThis.fetch = (async (url: unknown, init: { body?: string } = {}) => {
+    seen ||= `${url} ${init.body ?? ''}`
+    throw new Error('seen')
+  }) as never
+  try {
+    await make()
+      .read('a/b')
+      .catch(() => {})
+  } finally {
+    globalThis.fetch = before
+  }
+  return seen
+}
+
+/** Opens a URL of a store whose server answers all requests with an empty list, and reads a key. */
+async function pathOfOpened(): Promise<string | undefined> {
+  const paths: string[] = []
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? '')
+    response.end('[]')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const { store, close } = await openStore(`consul://127.0.0.1:${port}`)
+  await store.read('a/b', AbortSignal.timeout(10_000))
+  await close()
+  server.closeAllConnections()
+  server.close()
+  return paths.map((path) => /^\/v1\/kv\/(\w+)\/a\/b/.exec(path)?.[1]).find((name) => name !== undefined)
+}
+
+const opened = async () => {
+  const file = join(folder, 'made.db')
+  const { store, close } = await openStore(`sqlite:${file}`)
+  const isMade = existsSync(file)
+  await close()
+  return { store, isMade }
+}
+
+/** The text of the documents, and then pairs: what is measured, and what the text means. */
+type Row = readonly [text: string, ...pairs: readonly (readonly [measured: () => unknown, expected: unknown])[]]
+
+const http = 'the global `fetch`'
+const asIsTrue = 'what is true for the database as it usually runs'
+
+const rows: Record<string, Row> = {
+  'CommonOptions.count': [
+    '1000, or `maxCount` if that is less',
+    [() => client.count, 1000],
+    [() => checkConnectOptions({ url, maxCount: 10 }).count, 10],
+  ],
+  'CommonOptions.maxCount': ['65 536', [() => client.maxCount, 65_536]],
+  'CommonOptions.prefetchAt': ['0.5', [() => client.prefetchAt, 0.5]],
+  'CommonOptions.batchMs': ['1000', [() => client.batchMs, 1000]],
+  'CommonOptions.maxAgeMs': [
+    '300 000; Infinity for numbers of a segment',
+    [() => client.maxAgeMs, 300_000],
+    [() => checkConnectOptions({ url, segment: 'orders' }).maxAgeMs, Number.POSITIVE_INFINITY],
+  ],
+  'CommonOptions.callTimeoutMs': ['5000', [() => client.callTimeoutMs, 5000]],
+  'CommonOptions.retries': ['4', [() => client.retries, 4]],
+  'CommonOptions.maxWaitMs': ['10 000', [() => client.maxWaitMs, 10_000]],
+  'CommonOptions.fetch': [
+    http,
+    [() => requestOf(() => ({ read: async () => client.fetch(url, {} as never) })), expect.stringContaining(url)],
+  ],
+  'ConnectOptions.layout': ['layouts.twitter', [() => client.layout, twitter]],
+  'CounterOptions.pattern': ["'{count}'", [() => counter.text.at(0)(7), '7']],
+  'CounterOptions.reset': ["'never'", [() => counter.rules.reset, 'never']],
+  'CounterOptions.timeZone': ["'UTC'", [() => counter.rules.offsetMinutes, 0]],
+  'CounterOptions.start': ['1', [() => counter.rules.start, 1]],
+  'CounterOptions.callTimeoutMs': ['2000', [() => counter.callTimeoutMs, 2000]],
+  'GeneratorSettings.node': ['the environment variable `GRAUPEL_NODE`', [nodeOfVariable, 9]],
+  'GeneratorSettings.layout': ['layouts.twitter', [() => generator.layout, twitter]],
+  'GeneratorSettings.epoch': ['the epoch of the layout', [() => generator.layout.epochMs, twitter.epochMs]],
+  'GeneratorSettings.namespace': ["'default'", [() => generator.namespace, 'default']],
+  'GeneratorSettings.onRollback': ["'advance'", [() => generator.onRollback, 'advance']],
+  'GeneratorSettings.onOverflow': ["'wait'", [() => generator.onOverflow, 'wait']],
+  'GeneratorSettings.maxAheadMs': [
+    '1000, or two ticks of the layout if that is more',
+    [() => generator.maxAheadMs, 1000],
+    [() => resolveOptions({ node: 7, layout: slow }).maxAheadMs, 2000],
+    [() => rollbackOf(1000), undefined],
+    [() => rollbackOf(1001), 'ERR_CLOCK_ROLLBACK'],
+  ],
+  'GeneratorSettings.maxWaitMs': [
+    '50; for `createGenerator` 1000',
+    [() => generator.maxWaitMs, 50],
+    [() => generator.lockMs, 1000],
+  ],
+  'GeneratorSettings.sequenceStart': ["'zero'", [() => generator.sequenceStart, 'zero']],
+  'GeneratorSettings.clock': ["'wall'", [() => generator.clock, 'wall']],
+  'GeneratorSettings.state': [
+    "'host'. The js engine then keeps the node for one process of this host, and refuses a second process. 'process' with a `clock` function, and in browsers.",
+    [() => generator.place, 'host'],
+    [() => resolveOptions({ node: 7, engine: 'js' }).place, 'host'],
+    [() => resolveOptions({ node: 7, clock: () => Date.now() }).place, 'process'],
+  ],
+  'GeneratorSettings.windowMs': ['900', [() => generator.windowMs, 900]],
+  'GeneratorSettings.engine': ["'auto'", [() => generator.engine, engineInfo().kind]],
+  'IdParts.sequence': [
+    '0',
+    [() => decode(composeId({ timestampMs: Date.now(), node: 7 }, twitter), twitter).sequence, 0],
+  ],
+  'LayoutSpec.unsigned': ['false', [() => defineLayout(spec).unsigned, false]],
+  'LayoutSpec.decodeOnly': ['false', [() => defineLayout(spec).decodeOnly, false]],
+  'LeaseOptions.layout': ['layouts.twitter', [() => lease.layout, twitter]],
+  'LeaseOptions.epoch': ["the layout's", [() => lease.layout.epochMs, twitter.epochMs]],
+  'LeaseOptions.namespace': ["'default'", [() => lease.namespace, 'default']],
+  'LeaseOptions.node': ['any node', [() => lease.nodes.count, 1024]],
+  'LeaseOptions.nodes': ['all nodes', [() => lease.nodes.count, 1024]],
+  'LeaseOptions.windowMs': ['6000', [() => lease.windowMs, 6000]],
+  'LeaseOptions.acquireTimeoutMs': ['30 000', [() => lease.acquireTimeoutMs, 30_000]],
+  'LeaseOptions.callTimeoutMs': ['2000', [() => lease.callTimeoutMs, 2000]],
+  'LeaseOptions.maxClockSkewMs': ['1000', [() => lease.maxClockSkewMs, 1000]],
+  'LeaseOptions.owner': ['host name and process id', [() => lease.owner, `${hostname()}/${process.pid}`]],
+  'MaskOptions.bits': ['64', [() => mask.bits, 64]],
+  'MaskOptions.encoding': ["'base62'", [() => mask.encoding, 'base62']],
+  'SegmentOptions.start': ['1', [() => segments.range.start, 1n]],
+  'SegmentOptions.max': ['2^63 - 1, which signed columns hold', [() => segments.range.max, 2n ** 63n - 1n]],
+  'SegmentOptions.stride': ['1', [() => segments.range.stride, 1]],
+  'SegmentOptions.offset': ['0', [() => segments.range.offset, 0]],
+  'SegmentOptions.step': ['1000', [() => segments.steps.first, 1000]],
+  'SegmentOptions.minStep': ['step', [() => wideSegments.steps.least, 2 ** 25]],
+  'SegmentOptions.maxStep': [
+    '2^24, or step if that is more',
+    [() => segments.steps.most, 2 ** 24],
+    [() => wideSegments.steps.most, 2 ** 25],
+  ],
+  'SegmentOptions.batchMs': ['900 000', [() => segments.steps.batchMs, 900_000]],
+  'SegmentOptions.prefetchAt': ['0.8', [() => segments.steps.prefetchAt, 0.8]],
+  'SegmentOptions.failoverGap': [
+    '64 * maxStep',
+    [() => segments.failoverGap, 64n * 2n ** 24n],
+    [() => wideSegments.failoverGap, 64n * 2n ** 25n],
+  ],
+  'SegmentOptions.callTimeoutMs': ['2000', [() => segments.callTimeoutMs, 2000]],
+  'SerialOptions.timeZone': [
+    "'UTC'",
+    [() => defineSerial({ pattern: '001{yyyyMMddHHmmssSSS}{node}{sequence}', layout: twitter }).timeZone, 'UTC'],
+  ],
+  'ConsulStoreOptions.datacenter': [
+    "the agent's datacenter",
+    [async () => (await requestOf(() => consulStore({ url }))).includes('dc='), false],
+  ],
+  'ConsulStoreOptions.namespace': [
+    "the token's namespace",
+    [async () => (await requestOf(() => consulStore({ url }))).includes('ns='), false],
+  ],
+  'ConsulStoreOptions.prefix': [
+    "'graupel'",
+    [() => requestOf(() => consulStore({ url })), expect.stringContaining('/v1/kv/graupel/a/b')],
+  ],
+  'EtcdStoreOptions.prefix': ["'graupel'", [keyOfEtcd, 'graupel/a/b']],
+  'HttpOptions.fetch': [http, [() => requestOf(() => etcdStore({ url })), expect.stringContaining(url)]],
+  'KubernetesStoreOptions.namespace': [
+    'the namespace of the pod',
+    [() => caught(() => kubernetesStore({ url })).message, expect.stringContaining('namespace')],
+  ],
+  'KubernetesStoreOptions.prefix': [
+    "'graupel'",
+    [() => requestOf(() => kubernetesStore({ url, namespace: 'x' })), expect.stringMatching(/\/leases\/graupel/)],
+  ],
+  'KubernetesStoreOptions.url': [
+    'the API of the cluster in which the process runs',
+    [() => caught(() => kubernetesStore()).message, expect.stringContaining('pod')],
+  ],
+  'KubernetesStoreOptions.fetch': [
+    http,
+    [() => requestOf(() => kubernetesStore({ url, namespace: 'x' })), expect.stringContaining(url)],
+  ],
+  'LeafAllocOptions.table': [
+    "'leaf_alloc'",
+    [() => nameIn((see) => leafAllocStore(poolThat(see)).takeSegment('x')), 'leaf_alloc'],
+  ],
+  'MysqlStoreOptions.table': [
+    "'graupel_store'",
+    [() => mysqlStore(pool).ddl, expect.stringMatching(/\bgraupel_store\b/)],
+  ],
+  'PostgresStoreOptions.table': [
+    "'graupel_store'",
+    [() => postgresStore({ query: async () => [] } as never).ddl, expect.stringMatching(/\bgraupel_store\b/)],
+  ],
+  'RedisStoreOptions.prefix': [
+    "'graupel'",
+    [() => nameIn((see) => redisStore({ call: see } as never).read('a/b')), 'graupel'],
+  ],
+  'SqliteStoreOptions.table': [
+    "'graupel_store'",
+    [() => sqliteStore({ exec() {}, prepare() {} } as never).ddl, expect.stringMatching(/\bgraupel_store\b/)],
+  ],
+  'StoreOptions.assumeDurable': [
+    asIsTrue,
+    [() => redisStore({ call() {} } as never).durable, false],
+    [() => postgresStore({ query: async () => [] } as never).durable, false],
+    [() => mysqlStore(pool).durable, false],
+    [() => sqliteStore({ exec() {}, prepare() {} } as never).durable, true],
+    [() => etcdStore({ url }).durable, true],
+    [() => consulStore({ url }).durable, true],
+    [() => zookeeperStore(() => ({}) as never).durable, true],
+    [() => kubernetesStore({ url, namespace: 'x' }).durable, true],
+  ],
+  'ZooKeeperStoreOptions.prefix': ["'graupel'", [async () => (await madeInZooKeeper()).path, '/graupel/%a%2F/b']],
+  // The client replaces rights that are not given.
+  'ZooKeeperStoreOptions.acl': ['everyone may do everything', [async () => (await madeInZooKeeper()).acl, undefined]],
+  'TestGeneratorOptions.layout': ['layouts.twitter', [() => testGenerator().layout, twitter]],
+  'TestGeneratorOptions.epoch': ["the layout's", [() => testGenerator().layout.epochMs, twitter.epochMs]],
+  'TestGeneratorOptions.node': ['0', [() => testGenerator().node, 0]],
+  'TestGeneratorOptions.clock': [
+    'stands at 2026-01-01T00:00:00.000Z, or at the epoch of the layout if that is later',
+    [timeOfTest, Date.UTC(2026, 0, 1)],
+    [() => timeOfTest(Date.UTC(2026, 1, 1)), Date.UTC(2026, 1, 1)],
+  ],
+  'UuidVersionOption.version': ['7', [() => uuids().version, 7], [() => uuids().next().charAt(14), '7']],
+  'UuidGenerator.nextBytes(target)': ['a new Uint8Array', [() => uuids().nextBytes().length, 16]],
+  'UuidGenerator.nextBytes(at)': [
+    '0',
+    [() => uuids().nextBytes(new Uint8Array(32).fill(0xee)).subarray(16), new Uint8Array(16).fill(0xee)],
+  ],
+  'UuidKeyOptions.key': [
+    'none; the last bits are zero',
+    [() => uuidOf(1541815603606036480n, twitter).slice(-12), '000000000000'],
+  ],
+  'OpenStoreOptions.prefix': ["'graupel'", [pathOfOpened, 'graupel']],
+  'OpenStoreOptions.table': [
+    "'graupel_store'",
+    [async () => (await opened()).store, expect.objectContaining({ ddl: expect.stringMatching(/\bgraupel_store\b/) })],
+  ],
+  'OpenStoreOptions.assumeDurable': [asIsTrue, [async () => (await opened()).store.durable, true]],
+  // The current folder is the clone, which has the client.
+  'OpenStoreOptions.clientsOf': ['the current folder', [async () => (await opened()).store.name, 'sqlite']],
+  'OpenStoreOptions.create': ['true', [async () => (await opened()).isMade, true]],
+  // It passes the name on as it is.
+  'OpenedStore.leafAlloc(table)': [
+    "'leaf_alloc'",
+    [() => nameIn((see) => leafAllocStore(poolThat(see), {}).takeSegment('x')), 'leaf_alloc'],
+  ],
+}
+
+it('each documented default has a row, with its text', () => {
+  const documented = Object.fromEntries(documentedDefaults())
+  expect(Object.keys(documented).length).toBeGreaterThan(80)
+  expect(Object.fromEntries(Object.entries(rows).map(([name, [text]]) => [name, text]))).toEqual(documented)
+})
+
+it.each(Object.entries(rows))('%s', async (_, [, ...pairs]) => {
+  expect(pairs.length).toBeGreaterThan(0)
+  for (const [measured, expected] of pairs) expect(await measured()).toEqual(expected)
+})
+
+function nodeOfVariable(): number {
+  process.env['GRAUPEL_NODE'] = '9'
+  try {
+    return createGenerator({ namespace: freshNamespace() }).node
+  } finally {
+    delete process.env['GRAUPEL_NODE']
+  }
+}
+
+/** The code of the error after the clock was set back, if there is one. */
+function rollbackOf(ms: number): string | undefined {
+  let now = Date.now()
+  const ids = createGenerator({ node: 7, namespace: freshNamespace(), clock: () => now, maxWaitMs: 0 })
+  ids.next()
+  now -= ms
+  try {
+    ids.next()
+    return undefined
+  } catch (error) {
+    return (error as { code: string }).code
+  }
+}
+
+function timeOfTest(epoch?: number): number {
+  const ids = epoch === undefined ? testGenerator() : testGenerator({ epoch })
+  return ids.decode(ids.next()).timestampMs
+}
+
+async function keyOfEtcd(): Promise<string> {
+  const [, key = ''] = /"key":"([^"]+)"/.exec(await requestOf(() => etcdStore({ url }))) ?? []
+  return Buffer.from(key, 'base64').toString()
+}
+
+/** The node that a store makes first, and its rights, on a client whose server has the node already. */
+async function madeInZooKeeper(): Promise<{ path?: string; acl?: unknown }> {
+  const made: { path?: string; acl?: unknown } = {}
+  let change = (_: { code: number }) => {}
+  const transaction = {
+    create(path: string, _: unknown, acl: unknown) {
+      if (made.path === undefined) Object.assign(made, { path, acl })
+      return transaction
+    },
+    commit: (answer: (error: unknown) => void) => answer(Object.assign(new Error('it exists'), { code: -110 })),
+  }
+  const connectionManager = {
+    state: 0,
+    findNextServer() {},
+    onSocketData() {},
+    onSocketError() {},
+    onSocketClosed() {},
+  }
+  const client = {
+    connectionManager,
+    transaction: () => transaction,
+    on: (_: string, listener: typeof change) => (change = listener),
+    connect: () => void setImmediate(() => change({ code: 3 })),
+    close: () => change({ code: 0 }),
+    getSessionTimeout: () => 1000,
+  }
+  await zookeeperStore(() => client as never).write('a/b', 'x', undefined)
+  return made
+}
