@@ -1,6 +1,7 @@
 import { platform } from '#platform'
 import { clockMs, machineGeneration, openCore } from '../engine/open.js'
 import { coreSpec } from '../engine/source/core-spec.js'
+import { isNodeUnique } from '../engine/source/environment.js'
 import { LeasedNode } from '../engine/source/leased-node.js'
 import { GivenNode } from '../engine/source/node-source.js'
 import { checkLifetime, type Field, type Layout, type layouts } from '../layout/index.js'
@@ -50,6 +51,7 @@ export function createSeeded<const F extends readonly Field[] = layouts.Twitter>
   checkLifetime(layout, nowMs)
   if (layout.expiresAt.getTime() - nowMs < yearMs && typeof clock !== 'function') warnOfExpiry(layout)
   if (typeof origin === 'number') {
+    if (options.place === 'host' && typeof clock !== 'function') warnInContainer(layout, origin)
     const spec = coreSpec(options, origin, nowMs, machineGeneration(engine))
     return narrowed(new Generator(openCore(engine, spec), options, new GivenNode(origin)))
   }
@@ -60,6 +62,26 @@ export function createSeeded<const F extends readonly Field[] = layouts.Twitter>
 /** Gives a generator the type that its layout has: `nextNumber` is there for layouts of at most 53 bits. */
 function narrowed<F extends readonly Field[]>(ids: Generator<F>): IdGenerator<F> {
   return ids as Generator<F> & NumbersOf<F>
+}
+
+let isContainerChecked = false
+
+/**
+ * Warns if another container of this host may have the node. A node of one process is not for this: with
+ * `state: 'process'`, the program says that no other process has the node.
+ *
+ * @throws TypeError `ERR_OPTION_INVALID` if `GRAUPEL_NODE_UNIQUE` is not 1
+ */
+function warnInContainer({ nodeFields }: Layout, node: number): void {
+  if (isContainerChecked || nodeFields.length === 0) return
+  const isUnique = isNodeUnique()
+  isContainerChecked = true
+  const sign = isUnique ? undefined : platform.containerSign()
+  if (sign === undefined) return
+  platform.warnOnce(
+    `node ${node} was given by hand in a container (${sign}), and another container with this node makes equal ids, also on this host; lease a node (docs/leases.md), or set GRAUPEL_NODE_UNIQUE=1 if no other container has it (docs/nodes.md)`,
+    'GRAUPEL_CONTAINER_NODE',
+  )
 }
 
 const warned = new Set<string>()

@@ -40,8 +40,8 @@ export interface GeneratorSettings<F extends readonly Field[] = readonly Field[]
   lease?: { readonly handle: LeaseHandle<F> } | LeaseHandle<F>
   /**
    * The node of this host: one number over all node fields of the layout, or a number for each field, as in
-   * `{ datacenter: 1, worker: 7 }`. No two hosts may use the same node in the same namespace. Required
-   * without a lease, because there is no safe default.
+   * `{ datacenter: 1, worker: 7 }`. No two hosts, and no two containers of a host, may use the same node in
+   * the same namespace: docs/nodes.md. Required without a lease, because there is no safe default.
    *
    * @default the environment variable `GRAUPEL_NODE`
    */

@@ -71,7 +71,8 @@ function numberOf(uid: number | bigint | undefined): number | bigint | undefined
   return uid
 }
 
-function posixFolder(): string {
+/** Returns the parent of the folder of pages if no operator has set it. */
+export function posixFolder(): string {
   if (process.platform === 'darwin') return darwinFolder()
   if (process.platform !== 'linux') return '/tmp'
   const { statSync } = process.getBuiltinModule('node:fs')

@@ -1,5 +1,6 @@
 import { maxTimerMs } from '../core/timing.js'
 import type { Platform } from './platform.js'
+import { isTestRun } from './test-run.js'
 
 // Browsers and edge runtimes have no native engine and no environment, and other threads cannot be seen.
 // Every copy of the package on a page finds the memory under this name.
@@ -12,6 +13,9 @@ const timers = /* @__PURE__ */ (() => {
   return { setTimeout, clearTimeout, performance }
 })()
 const wallMs = /* @__PURE__ */ (() => Date.now)()
+
+/** The codes of the warnings of this thread. */
+const warned = /* @__PURE__ */ new Set<string>()
 
 const shared = /* @__PURE__ */ (() => globalThis)() as {
   [memoryKey]?: SharedArrayBuffer | ArrayBuffer
@@ -67,6 +71,12 @@ export const platform: Platform = {
     isByDesign: true,
   }),
   warn: (message) => console.warn(message),
+  warnOnce(message, code) {
+    if (warned.has(code) || isTestRun()) return
+    warned.add(code)
+    console.warn(message)
+  },
+  containerSign: () => undefined,
   channel: () => undefined,
   sleep: () => false,
   wallMs,

@@ -1,12 +1,15 @@
 import { GraupelError } from '../core/errors.js'
 import { maxTimerMs } from '../core/timing.js'
+import { StateTable } from '../engine/js/state-table.js'
 import { claims } from '../host/claim.js'
+import { containerSign } from '../host/container.js'
 import { chosenFolder } from '../host/folder.js'
 import { attempt, sleep } from '../host/system.js'
 import { loadBinding } from './binary.js'
 import type { BlockCipher } from './cipher.js'
 import { debugPrinter } from './debug.js'
 import type { NativeLoad, Platform } from './platform.js'
+import { isTestRun } from './test-run.js'
 import { TracedCore } from './traced.js'
 
 // In `dist`, core.js imports this module and this module imports core.js. So nothing of other modules is used
@@ -124,6 +127,14 @@ export const platform: Platform = {
   },
 
   warn: (message, code) => process.emitWarning(message, { code }),
+  warnOnce(message, code) {
+    if (isTestRun()) return
+    const memory = getEnvironmentData(memoryKey)
+    // A thread that cannot reach the memory of the others warns by itself.
+    if (isSharedMemory(memory) && !new StateTable(memory).isFirst(`warning ${code}`)) return
+    platform.warn(message, code)
+  },
+  containerSign: () => containerSign(),
   get debug() {
     return debugPrinter()
   },

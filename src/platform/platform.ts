@@ -69,6 +69,13 @@ export interface Platform extends Clock {
   /** Loads the native engine. It is tried once, and the answer is kept. */
   loadNative(): NativeLoad
   warn(message: string, code: string): void
+  /**
+   * Warns once in a process, of what is a fault in production only: not if a test runner has started the
+   * process.
+   */
+  warnOnce(message: string, code: string): void
+  /** A sign that this process is in a container that has its own folder of pages; `undefined` if none. */
+  containerSign(): string | undefined
   channel(name: string): Channel | undefined
   /** Prints a line for debugging. `undefined` in browsers, and without `NODE_DEBUG=graupel`. */
   readonly debug?: Debug | undefined

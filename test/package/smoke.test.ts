@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -20,7 +20,10 @@ function loaded(form: 'import' | 'require'): Record<string, Record<string, strin
     const kinds = (exports) => Object.fromEntries(Object.keys(exports).sort().map((name) => [name, typeof exports[name]]))
     Promise.all(entries.map(async (entry) => [entry, kinds(await load(entry))]))
       .then((rows) => console.log(JSON.stringify(Object.fromEntries(rows))))`
-  return JSON.parse(execFileSync(process.execPath, ['-e', program], { cwd: repository, encoding: 'utf8' }))
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', program], { cwd: repository, encoding: 'utf8' })
+  // Node warns of a circular import in which a name is read too early.
+  expect(stderr).toBe('')
+  return JSON.parse(stdout)
 }
 
 /** The same of the sources. */

@@ -139,6 +139,11 @@ export class StateTable {
     return Atomics.compareExchange(this.words32, at, 0, engine) || engine
   }
 
+  /** Whether this is the first call with a key, in all threads of the process. No generator has the key. */
+  isFirst(key: string): boolean {
+    return Atomics.add(this.words32, this.find(key) / 4 + fields32.generators, 1) === 0
+  }
+
   /** Raises an element of `words64` to a value, if the element is lower. */
   raise(index: number, value: bigint): void {
     for (;;) {

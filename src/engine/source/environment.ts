@@ -5,6 +5,12 @@ import { readOptions } from '../../core/options.js'
 /** The variable that says which node a process is. @internal */
 export const nodeVariable = 'GRAUPEL_NODE'
 
+/** The variable that says that no other host and no other container has the node. */
+const uniqueVariable = 'GRAUPEL_NODE_UNIQUE'
+
+/** Whether the environment has given the ordinal of a pod, which Kubernetes gives to no other pod. */
+let hasOrdinal = false
+
 /** The sources of {@link nodeFromEnvironment} beside the variable `GRAUPEL_NODE`. */
 export interface NodeSources {
   /**
@@ -81,7 +87,26 @@ export function nodeFromVariable(): Found | undefined {
       `${nodeVariable} is ${show(value)}; set it to a whole number in plain digits, such as 7, without sign, blank or leading zero: a shell and YAML read 010 as 8`,
     )
   }
+  if (['POD_NAME', 'HOSTNAME'].some((name) => platform.environmentVariable(name)?.endsWith(`-${node}`)))
+    hasOrdinal = true
   return { variable: nodeVariable, value, node }
+}
+
+/**
+ * Whether the environment says that no other host and no other container has the node of this process:
+ * `GRAUPEL_NODE_UNIQUE` is 1, or the node is the ordinal of a pod.
+ *
+ * @throws TypeError `ERR_OPTION_INVALID` if the variable has another value
+ * @internal
+ */
+export function isNodeUnique(): boolean {
+  const value = platform.environmentVariable(uniqueVariable)
+  if (value === undefined) return hasOrdinal
+  if (value === '1') return true
+  throw typeError(
+    'ERR_OPTION_INVALID',
+    `${uniqueVariable} is ${show(value)}; set it to 1 if no other host or container has the node of this process, or remove it`,
+  )
 }
 
 /** @throws RangeError `ERR_NODE_INVALID` */
@@ -92,7 +117,10 @@ function nodeFromPod(statefulSet: string): Found | undefined {
   const value = podName ?? platform.environmentVariable('HOSTNAME')
   if (value === undefined) return undefined
   const node = value.startsWith(`${statefulSet}-`) ? wholeNumber(value.slice(statefulSet.length + 1)) : undefined
-  if (node !== undefined) return { variable, value, node }
+  if (node !== undefined) {
+    hasOrdinal = true
+    return { variable, value, node }
+  }
   // A developer's machine has a HOSTNAME, too, and sets GRAUPEL_NODE.
   if (podName === undefined && platform.environmentVariable(nodeVariable) !== undefined) return undefined
   throw rangeError(

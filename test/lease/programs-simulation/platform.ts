@@ -13,6 +13,7 @@ export const platform: Platform = {
   stateMemory: () => memory,
   threadMemory: () => memory,
   warn: () => {},
+  warnOnce: () => {},
   wallMs: () => simulatedClock.wallMs(),
   monotonicMs: () => simulatedClock.monotonicMs(),
   later: (callback, ms) => simulatedClock.later(callback, ms),
