@@ -123,7 +123,7 @@ function segments(build?: string): Subject {
     async load(handle) {
       const { createSegmentGenerator }: typeof import('graupel/segments') = await import(urlOf(build, 'segments'))
       const { memoryStore }: typeof import('graupel/stores') = await import(urlOf(build, 'stores'))
-      const own = { store: memoryStore(), name: 'bench', step: allNumbers }
+      const own = { store: memoryStore({ assumeOneProcess: true }), name: 'bench', step: allNumbers }
       const source = await createSegmentGenerator(handle === undefined ? own : { handle })
       return () => source as Source
     },

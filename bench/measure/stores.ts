@@ -47,7 +47,7 @@ export async function withStore<T>(name: string, use: (store: Store, port: numbe
 }
 
 async function open(kind: string, client: string, port: number, file: string) {
-  if (kind === 'memory') return { store: memoryStore(), close() {} }
+  if (kind === 'memory') return { store: memoryStore({ assumeOneProcess: true }), close() {} }
   const opened = kind === 'sqlite' ? sqliteClients[client]?.(file) : serverKinds[kind]?.clients[client]?.(port)
   if (opened === undefined) throw new Error(`there is no client '${client}' of ${kind}`)
   return opened

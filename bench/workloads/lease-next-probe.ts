@@ -33,7 +33,10 @@ async function prepare(build: string, kind: 'lease' | 'process', loops: typeof o
   const named = { layout: layouts.wide, namespace: `graupel bench ${kind}` }
   const source =
     kind === 'lease'
-      ? createGenerator({ engine, lease: await acquireLease({ ...named, store: memoryStore() }) })
+      ? createGenerator({
+          engine,
+          lease: await acquireLease({ ...named, store: memoryStore({ assumeOneProcess: true }) }),
+        })
       : createGenerator({ engine, ...named, node: 1, state: 'process' })
   const loop = loops.keepNext(source as Source, size, subject)
   if (loop === undefined) throw new Error('a generator has no next()')

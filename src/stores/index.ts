@@ -1,3 +1,3 @@
-export { memoryStore } from './memory-store.js'
+export { type MemoryStoreOptions, memoryStore } from './memory-store.js'
 export type { SqlStore } from './sql.js'
 export type { Store, StoreEntry, StoreOptions } from './store.js'

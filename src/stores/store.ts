@@ -23,7 +23,7 @@ export interface StoreEntry {
  * later.
  *
  * @example
- * const store = memoryStore()
+ * const store = memoryStore({ assumeOneProcess: true })
  * const version = await store.write('settings/first', 'one', undefined)
  * await store.write('settings/first', 'two', undefined) // undefined
  * const next = await store.write('settings/first', 'two', version)

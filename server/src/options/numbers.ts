@@ -13,7 +13,7 @@ const own = ['store', 'name', 'signal', 'handle']
  * @throws StartError
  */
 export async function checkNumbers({ segments = {}, counters = {}, leafAlloc }: Options): Promise<void> {
-  const store = leafAlloc === true ? memoryLeaf() : memoryStore()
+  const store = leafAlloc === true ? memoryLeaf() : memoryStore({ assumeOneProcess: true })
   for (const [name, options] of Object.entries(segments)) {
     await check('segments', name, options, () => createSegmentGenerator({ ...options, store, name }))
   }
