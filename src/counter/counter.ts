@@ -50,7 +50,7 @@ export interface CounterStats {
  * once take one write.
  *
  * @example
- * const { next } = await createCounter({ store: memoryStore(), name: 'tickets', pattern: 'T{count:4}' })
+ * const { next } = await createCounter({ store, name: 'tickets', pattern: 'T{count:4}' })
  * await next() // 'T0001'
  */
 export interface Counter extends Disposable {
@@ -98,7 +98,7 @@ export interface CounterSurroundings extends Omit<Clock, 'background'>, CounterT
  * another kind, or other rules for `reset`, `timeZone` or `start`; `ERR_STATE_CORRUPT`;
  * `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the reason of `signal`.
  * @example
- * const counter = await createCounter({ store: memoryStore(), name: 'invoices', pattern: 'IN-{count:6}' })
+ * const counter = await createCounter({ store, name: 'invoices', pattern: 'IN-{count:6}' })
  * await counter.next() // 'IN-000001'
  * await counter.take(2) // ['IN-000002', 'IN-000003']
  */

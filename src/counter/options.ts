@@ -14,7 +14,7 @@ import { CounterText } from './text.js'
  * @example
  * const pattern = 'IN-{yyyy}-{count:5}'
  * const yearly = { name: 'invoices', pattern, reset: 'year', timeZone: '+01:00' }
- * const counter = await createCounter({ store: memoryStore(), ...yearly })
+ * const counter = await createCounter({ store, ...yearly })
  * const first = await counter.next()
  * first.slice(-6) // '-00001'
  */

@@ -20,7 +20,7 @@ import { Renewal } from './renewal.js'
  * `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the
  * reason of `signal`. Nothing is held then.
  * @example
- * const lease = await acquireLease({ store: memoryStore() })
+ * const lease = await acquireLease({ store })
  * const ids = createGenerator({ lease })
  * ids.next() // a bigint
  * await lease.release()
@@ -43,7 +43,7 @@ export async function acquireLease<const F extends readonly Field[] = layouts.Tw
  * `console.log` and `JSON.stringify` show layout, node, state and the time until which the lease holds.
  *
  * @example
- * const lease = await acquireLease({ store: memoryStore(), nodes: [0, 99] })
+ * const lease = await acquireLease({ store, nodes: [0, 99] })
  * lease.node < 100 // true
  * await lease.release()
  */

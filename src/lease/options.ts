@@ -18,7 +18,7 @@ import { maxForgottenMs } from './server-life.js'
  * The options of {@link acquireLease}. Every option is checked, and a name that does not exist is refused.
  *
  * @example
- * const lease = await acquireLease({ store: memoryStore(), node: { datacenter: 3 }, windowMs: 3000 })
+ * const lease = await acquireLease({ store, node: { datacenter: 3 }, windowMs: 3000 })
  * await lease.release()
  */
 export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {

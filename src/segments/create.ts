@@ -32,7 +32,7 @@ import { hasChannels, RemoteSupply, unshareable } from './thread-channel.js'
  * `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the
  * reason of `signal`.
  * @example
- * const orders = await createSegmentGenerator({ store: memoryStore(), name: 'orders' })
+ * const orders = await createSegmentGenerator({ store, name: 'orders' })
  * orders.next() // 1n
  * orders.close()
  */

@@ -21,7 +21,6 @@ import type { Steps } from './supply.js'
  * refused.
  *
  * @example
- * const store = memoryStore()
  * const orders = await createSegmentGenerator({ store, name: 'orders', start: 1000, step: 100 })
  * orders.next() // 1000n
  * orders.close()

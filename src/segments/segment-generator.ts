@@ -16,7 +16,7 @@ import type { SegmentSupply } from './thread-channel.js'
  * IdGenerator, and can be passed as functions.
  *
  * @example
- * const orders = await createSegmentGenerator({ store: memoryStore(), name: 'orders' })
+ * const orders = await createSegmentGenerator({ store, name: 'orders' })
  * orders.next() // 1n
  */
 export interface SegmentGenerator extends Iterable<bigint>, Disposable {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { compilerOptions, generateClient } from '../orms/project.ts'
 import { installOnce } from '../package/consumer.ts'
 import { load } from '../stores/kinds/kind.ts'
-import { type Block, blocksOf, read, repository } from '../support/documents.ts'
+import { type Block, blocksOf, read, repository, storeModule } from '../support/documents.ts'
 
 // Compiles the blocks of the documents in strict mode, each as a file of its own, in one program with the
 // package's types. Programs in JavaScript are compiled as well, because users paste them into files of
@@ -31,10 +31,11 @@ const blocks = files
 
 /** The modules of a user that blocks import. */
 const modules = {
+  'store.ts': storeModule,
   'lease.ts': `
 import { acquireLease } from 'graupel/lease'
-import { memoryStore } from 'graupel/stores'
-export const lease = await acquireLease({ store: memoryStore() })`,
+import { store } from './store.js'
+export const lease = await acquireLease({ store })`,
 }
 
 const lib = ['es2024', 'esnext.disposable', 'dom']

@@ -18,7 +18,15 @@ import * as testing from 'graupel/testing'
 import * as uuid from 'graupel/uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serve } from '../server/support/process.ts'
-import { type Block, blocksOf, documentsRunElsewhere, needsPostgres, read, repository } from '../support/documents.js'
+import {
+  type Block,
+  blocksOf,
+  documentsRunElsewhere,
+  needsServer,
+  read,
+  repository,
+  storeModule,
+} from '../support/documents.js'
 import { engines } from '../support/engines.js'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.js'
 
@@ -37,6 +45,7 @@ let temporary: string
 beforeAll(() => {
   // Inside the package, so that an example can import it by its name.
   temporary = mkdtempSync(join(folder, 'dist', 'examples-'))
+  writeFileSync(join(temporary, 'store.js'), storeModule)
 })
 afterAll(() => rmSync(temporary, { recursive: true }))
 
@@ -62,6 +71,7 @@ const leftOut = (code: string) => (itRuns(code) === it ? '' : ': left out, as th
 const outputs: Record<string, RegExp> = {
   'npx graupel next -n 3 --node 7 --format base62': /^(\w{11}\n){3}$/,
   'npx graupel inspect 175928847299117063 --layout discord': /2016-04-30/,
+  'npx graupel inspect 849255963033874432 --layout discord --epoch 2020-01-01': /2026-06-01T12:00.*node +67 /s,
   'npx graupel layouts': /^twitter +63 /m,
   'npx graupel doctor': /^(ok|note) +engine +/,
   'npm ci && npm start': /2016-04-30/,
@@ -99,7 +109,7 @@ const commands = blocks.flatMap(({ file, line, language, code }) =>
 describe('every code block', () => {
   for (const block of blocks) {
     const { file, line, language, code } = block
-    if (language !== 'js' || needsPostgres(block)) continue
+    if (language !== 'js' || needsServer(block)) continue
     itRuns(code)(`${file}:${line} runs, and its values are right${leftOut(code)}`, async () => {
       expect(await runExample(code)).toBe('')
     })
@@ -136,6 +146,25 @@ describe('every code block', () => {
     const silent = pools.filter(({ code }) => !/pool\.on\('error'|\b(postgres|mysql)Store\(pool\b/.test(code))
     expect(silent.map(({ file, line }) => `${file}:${line}`)).toEqual([])
     expect(pools.length).toBeGreaterThan(5)
+  })
+
+  const everyProgram = documents.flatMap(blocksOf)
+  const placesOf = (programs: readonly Block[]) => programs.map(({ file, line }) => `${file}:${line}`)
+
+  it('has a store that other processes reach, unless it is for tests', () => {
+    const inMemory = everyProgram.filter(({ file, code }) => file !== 'docs/testing.md' && /memoryStore\(\)/.test(code))
+    expect(placesOf(inMemory)).toEqual([])
+  })
+
+  // An empty variable is 0 for Number(), and unset for GRAUPEL_NODE.
+  it('does not make a node of a variable by Number()', () => {
+    const converted = everyProgram.filter(({ code }) =>
+      /\b(node|worker|datacenter)\w*: (Number|parseInt|\+)\W/i.test(code),
+    )
+    expect(placesOf(converted)).toEqual([])
+    const examples = readdirSync(join(folder, 'examples'), { recursive: true, encoding: 'utf8' })
+    const files = examples.filter((name) => /\.(m?[jt]s|tsx)$/.test(name) && !name.includes('node_modules'))
+    expect(files.filter((name) => /\bnode: (Number|parseInt|\+)\W/.test(read(join('examples', name))))).toEqual([])
   })
 
   it('is of a kind that is run, or a picture', () => {
@@ -176,7 +205,9 @@ describe('the docstrings', () => {
   for (const [name, code] of examples) {
     if (examplesWithDatabase.includes(name)) continue
     itRuns(code)(`have an example of ${name} that runs${leftOut(code)}`, async () => {
-      expect(await runExample(`${importsFor(code)}\n${code}`)).toBe('')
+      const hasStore = !/\{ store\b/.test(code) || /const (store|\{[^}]*\bstore\b[^}]*\}) =/.test(code)
+      const given = hasStore ? '' : "import { store } from './store.js'\n"
+      expect(await runExample(`${given}${importsFor(code)}\n${code}`)).toBe('')
     })
   }
 })
@@ -326,6 +357,17 @@ describe('docs/llms.txt', () => {
     ])
   })
 
+  it('links every page for users', () => {
+    // About the project, its proofs and its files, and pages that a linked page leads to.
+    const others = ['architecture', 'benchmarks', 'glossary', 'memory-order', 'model', 'page', 'redis-protocol']
+    others.push('service-deployment', 'service-operations', 'state-format', 'state-proof')
+    const pages = readdirSync(join(folder, 'docs'))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => name.slice(0, -3))
+    const linked = [...text.matchAll(/\]\(([\w-]+)\.md\)/g)].map(([, name = '']) => name)
+    expect([...linked, ...others].toSorted()).toEqual(pages.toSorted())
+  })
+
   it('names only calls, entries and variables that exist', async () => {
     const held = await lease.acquireLease({ store: stores.memoryStore(), namespace: 'llms.txt' })
     const objects = {
@@ -333,7 +375,10 @@ describe('docs/llms.txt', () => {
       lease: held,
       store: postgres.postgresStore({ query: async () => ({ rows: [] }) }),
     }
-    const exported = Object.assign({}, ...[graupel, kind, lease, mysql, postgres, redis, sqlite, storeUrl, testing])
+    const exported = Object.assign(
+      {},
+      ...[graupel, kind, lease, mysql, postgres, redis, sqlite, stores, storeUrl, testing],
+    )
     const isEntry = (name: string) => `./${name}` in manifest.exports
     const exists = (code: string) => {
       const [, object, name = ''] = /^(?:await )?(?:(\w+)\.)?(\w+)\(/.exec(code) ?? []
@@ -345,7 +390,7 @@ describe('docs/llms.txt', () => {
     const others = [...decisions.matchAll(/`([^`]+)`/g)]
       .map(([, code]) => code as string)
       .filter((code) => !exists(code))
-    expect(others).toEqual(['BIGINT', 'Number(id)'])
+    expect(others).toEqual(['Number(process.env.…)', 'BIGINT', 'Number(id)'])
     await held.release()
   })
 })

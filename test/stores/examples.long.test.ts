@@ -15,7 +15,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { decode, isId, layouts, parseId } from 'graupel'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { blocksOf, needsPostgres, repository } from '../support/documents.ts'
+import { blocksOf, needsServer, repository } from '../support/documents.ts'
 import { docstringExamples, examplesWithDatabase, program } from '../support/examples.ts'
 import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
@@ -245,6 +245,12 @@ describeExamples(
     const server = await startRedis()
     return { server, variables: { REDIS_URL: `redis://127.0.0.1:${server.port}` } }
   },
+  (run) =>
+    it('the first programs of docs/leases.md lease a node', async () => {
+      const [module, first] = blocksOf('docs/leases.md')
+      writeFileSync(join(folder, 'store.js'), `${module?.code}`)
+      await run(`${program(`${first?.code}`)}\nprocess.exit()`)
+    }),
 )
 
 describeExamples(
@@ -299,7 +305,7 @@ describeExamples(
   },
   (run) =>
     it('the program of README.md makes an id, and releases its node on SIGTERM', async () => {
-      const [block] = blocksOf('README.md').filter(needsPostgres)
+      const [block] = blocksOf('README.md').filter(needsServer)
       const { stdout } = await run(
         `${block?.code}\nconsole.log(ids.nextString())\nprocess.kill(process.pid, 'SIGTERM')`,
       )

@@ -27,10 +27,13 @@ export function blocksOf(file: string): Block[] {
 /** The documents of the service. test/server/docs.long.test.ts runs their code. */
 export const serviceDocuments = ['docs/service.md', 'docs/service-operations.md', 'docs/service-deployment.md']
 
-/**
- * Returns whether a block of README.md needs PostgreSQL. test/stores/examples.long.test.ts runs such a block.
- */
-export const needsPostgres = ({ code }: Block) => code.includes("from 'pg'")
+/** Returns whether a block needs a server of a store. test/stores/examples.long.test.ts runs such a block. */
+export const needsServer = ({ code }: Block) => /from '(ioredis|pg)'/.test(code)
+
+/** The module that programs of the documents import as `./store.js`. */
+export const storeModule = `
+  import { memoryStore } from 'graupel/stores'
+  export const store = memoryStore({ assumeOneProcess: true })`
 
 /** Documents whose code needs servers or other packages. Long tests run it. */
 export const documentsRunElsewhere = [
