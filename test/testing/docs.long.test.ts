@@ -30,11 +30,21 @@ beforeAll(() => {
   symlinkSync(join(repository, 'node_modules/vitest'), join(folder, 'node_modules/vitest'), 'junction')
   project('vitest', 'module', (code) => code)
   project('jest', 'commonjs', (code) => code.replace(/^import .* from 'vitest'\n/m, '').replaceAll('vi.', 'jest.'))
-  write('vitest/vitest.config.js', "export default { test: { setupFiles: ['./vitest.setup.js'] } }\n")
+  write(
+    'vitest/vitest.config.js',
+    "export default { test: { setupFiles: ['./vitest.setup.js', './workers.setup.js'] } }\n",
+  )
   // The preset of ts-jest for projects that are partly JavaScript.
   const compiler = { target: 'es2022', module: 'commonjs', allowJs: true, isolatedModules: true }
   const transform = { '\\.js$': [tool('ts-jest/dist/index.js'), { tsconfig: compiler }] }
-  write('jest/jest.config.json', JSON.stringify({ transform, setupFilesAfterEnv: ['<rootDir>/jest.setup.js'] }))
+  write(
+    'jest/jest.config.json',
+    JSON.stringify({
+      transform,
+      setupFiles: ['<rootDir>/workers.setup.js'],
+      setupFilesAfterEnv: ['<rootDir>/jest.setup.js'],
+    }),
+  )
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -63,8 +73,10 @@ it('the document has programs and the files of projects', () => {
     'orders.node.js',
     'snapshots.test.js',
     'time.test.js',
+    'workers.setup.js',
+    'workers.test.js',
   ])
-  expect(programs.length).toBeGreaterThan(4)
+  expect(programs.length).toBeGreaterThan(3)
   expect(blocks.filter(({ language }) => language !== 'js')).toEqual([])
 })
 
@@ -84,13 +96,13 @@ describe.each(engines)('on the %s engine', (engine) => {
     // not loaded graupel.
     const flags = [`--pool=${engine === 'js' ? 'threads' : 'forks'}`, '--maxWorkers=2']
     const done = node(join(folder, 'vitest'), [vitest, 'run', ...flags], variables)
-    expectSuccess(done, /Test Files\s+4 passed \(4\)/)
+    expectSuccess(done, /Test Files\s+5 passed \(5\)/)
   })
 
   it('Jest passes', () => {
     const flags = ['--ci', '--watchman=false', '--maxWorkers=2', `--cacheDirectory=${join(folder, 'cache')}`]
     const done = node(join(folder, 'jest'), [tool('jest/bin/jest.js'), ...flags], variables)
-    expectSuccess(done, /Test Suites: 4 passed, 4 total/)
+    expectSuccess(done, /Test Suites: 5 passed, 5 total/)
   })
 
   it('node --test passes', () => {
