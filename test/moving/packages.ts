@@ -20,9 +20,13 @@ export interface Parts {
   readonly sequence: number
 }
 
+type Settings = Readonly<Record<string, number>>
+
 export interface Package {
+  /** The settings that give the package a node, by their names. */
+  settings(node: number): Settings
   /** A function that makes one id. */
-  open(node: number, epochMs: number): () => bigint | Promise<bigint>
+  open(settings: Settings, epochMs: number): () => bigint | Promise<bigint>
   /** Decodes an id by the package itself; absent if the package cannot decode. */
   readonly partsOf?: (id: bigint, epochMs: number) => Partial<Parts>
   /** The largest node that the package takes, if its bits could hold a larger node. */
@@ -37,15 +41,15 @@ export interface Package {
   readonly hasOwnClock?: true
 }
 
-const two = (node: number) => ({ high: node >> 5, low: node & 31 })
+const two = (high: string, low: string) => (node: number) => ({ [high]: node >> 5, [low]: node & 31 })
+const single = (name: string) => (node: number) => ({ [name]: node })
 const one = (high: number | bigint, low: number | bigint) => Number(high) * 32 + Number(low)
 
 export const packages: Readonly<Record<string, Package>> = {
   '@sapphire/snowflake': {
-    open(node, epochMs) {
-      const made = new (load('@sapphire/snowflake').Snowflake)(epochMs)
-      made.workerId = two(node).high
-      made.processId = two(node).low
+    settings: two('workerId', 'processId'),
+    open(settings, epochMs) {
+      const made = Object.assign(new (load('@sapphire/snowflake').Snowflake)(epochMs), settings)
       return () => made.generate()
     },
     countsThrough: true,
@@ -57,9 +61,9 @@ export const packages: Readonly<Record<string, Package>> = {
     },
   },
   snowyflake: {
-    open(node, epochMs) {
-      const { high, low } = two(node)
-      const options = { epoch: BigInt(epochMs), workerId: BigInt(high), processId: BigInt(low) }
+    settings: two('workerId', 'processId'),
+    open({ workerId = 0, processId = 0 }, epochMs) {
+      const options = { epoch: BigInt(epochMs), workerId: BigInt(workerId), processId: BigInt(processId) }
       const made = new (load('snowyflake').Snowyflake)(options)
       return () => made.nextId()
     },
@@ -70,8 +74,9 @@ export const packages: Readonly<Record<string, Package>> = {
     },
   },
   'snowflake-id': {
-    open(node, epochMs) {
-      const made = new (load('snowflake-id').default)({ mid: node, offset: epochMs })
+    settings: single('mid'),
+    open(settings, epochMs) {
+      const made = new (load('snowflake-id').default)({ ...settings, offset: epochMs })
       return () => BigInt(made.generate())
     },
     // 0 becomes 1, and 1023 becomes 0.
@@ -79,22 +84,25 @@ export const packages: Readonly<Record<string, Package>> = {
     lastNode: 1022,
   },
   flakeid: {
-    open(node, epochMs) {
-      const made = new (load('flakeid'))({ mid: node, timeOffset: epochMs })
+    settings: single('mid'),
+    open(settings, epochMs) {
+      const made = new (load('flakeid'))({ ...settings, timeOffset: epochMs })
       return () => BigInt(made.gen())
     },
     firstNode: 1,
     lastNode: 1022,
   },
   'flake-idgen': {
-    open(node, epochMs) {
-      const made = new (load('flake-idgen'))({ id: node, epoch: epochMs })
+    settings: two('datacenter', 'worker'),
+    open(settings, epochMs) {
+      const made = new (load('flake-idgen'))({ ...settings, epoch: epochMs })
       return () => made.next().readBigUInt64BE()
     },
   },
   'nodejs-snowflake': {
-    open(node, epochMs) {
-      const made = new (load('nodejs-snowflake').Snowflake)({ custom_epoch: epochMs, instance_id: node })
+    settings: single('instance_id'),
+    open(settings, epochMs) {
+      const made = new (load('nodejs-snowflake').Snowflake)({ custom_epoch: epochMs, ...settings })
       return () => made.getUniqueID()
     },
     partsOf(id, epochMs) {
@@ -103,7 +111,8 @@ export const packages: Readonly<Record<string, Package>> = {
     },
   },
   'tsid-ts': {
-    open(node, epochMs) {
+    settings: single('node'),
+    open({ node }, epochMs) {
       const made = new (load('tsid-ts').TSIDGenerator)(node, 10, epochMs, () => 0n)
       return () => made.create().number
     },
@@ -114,29 +123,33 @@ export const packages: Readonly<Record<string, Package>> = {
     },
   },
   'node-snowflake': {
-    open(node) {
+    settings: two('data_center_id', 'worker_id'),
+    open(settings) {
       const { Snowflake } = load('node-snowflake')
-      Snowflake.init({ data_center_id: two(node).high, worker_id: two(node).low })
+      Snowflake.init(settings)
       return () => BigInt(Snowflake.nextId())
     },
     // The package forgets the number that it was given.
     sequences: [0, 1, 1, 1],
   },
   'snowflake-uuid': {
-    open(node, epochMs) {
-      const made = new (load('snowflake-uuid').Worker)(two(node).low, two(node).high, { epoch: epochMs })
+    settings: two('datacenterId', 'workerId'),
+    open({ workerId, datacenterId }, epochMs) {
+      const made = new (load('snowflake-uuid').Worker)(workerId, datacenterId, { epoch: epochMs })
       return () => made.nextId()
     },
   },
   '@akashrajpurohit/snowflake-id': {
-    open(node, epochMs) {
-      const made = load('@akashrajpurohit/snowflake-id').SnowflakeId({ workerId: node, epoch: epochMs })
+    settings: single('workerId'),
+    open(settings, epochMs) {
+      const made = load('@akashrajpurohit/snowflake-id').SnowflakeId({ ...settings, epoch: epochMs })
       return () => BigInt(made.generate())
     },
   },
   'snowflake-generator': {
-    open(node, epochMs) {
-      const made = new (load('snowflake-generator').Generator)(epochMs, node)
+    settings: single('shardID'),
+    open({ shardID }, epochMs) {
+      const made = new (load('snowflake-generator').Generator)(epochMs, shardID)
       return () => made.generate()
     },
     partsOf(id, epochMs) {
@@ -148,10 +161,11 @@ export const packages: Readonly<Record<string, Package>> = {
     firstNode: 1,
   },
   '@theinternetfolks/snowflake': {
-    open(node) {
+    settings: single('shard_id'),
+    open(settings) {
       const { Snowflake } = load('@theinternetfolks/snowflake')
       let sequence = 0
-      return () => BigInt(Snowflake.generate({ shard_id: node, sequence: sequence++ }))
+      return () => BigInt(Snowflake.generate({ ...settings, sequence: sequence++ }))
     },
     partsOf(id) {
       const { timestamp, shard_id, sequence } = load('@theinternetfolks/snowflake').Snowflake.parse(String(id))
@@ -160,8 +174,9 @@ export const packages: Readonly<Record<string, Package>> = {
     countsThrough: true,
   },
   '@skorotkiewicz/snowflake-id': {
-    open(node) {
-      const made = new (load('@skorotkiewicz/snowflake-id').Snowflake)(node)
+    settings: single('machineId'),
+    open({ machineId }) {
+      const made = new (load('@skorotkiewicz/snowflake-id').Snowflake)(machineId)
       return async () => BigInt(await made.generate())
     },
     partsOf(id) {
@@ -170,8 +185,9 @@ export const packages: Readonly<Record<string, Package>> = {
     },
   },
   snowflakify: {
-    open(node, epochMs) {
-      const made = snowflakify(epochMs, two(node).high, two(node).low)
+    settings: two('worker', 'process'),
+    open({ worker = 0, process = 0 }, epochMs) {
+      const made = snowflakify(epochMs, worker, process)
       return () => made.nextId()
     },
     partsOf(id, epochMs) {
@@ -203,6 +219,8 @@ export interface Row {
   readonly epochMs: number | undefined
   /** The default node by its fields, if it is the same in every process. */
   readonly numbers: readonly number[]
+  /** The node of graupel, as a formula over the settings of the package. */
+  readonly formula: string
   /** The name in `layouts`. */
   readonly preset: keyof typeof layouts | undefined
   readonly layout: Layout
@@ -212,10 +230,10 @@ export interface Row {
 export function rows(): Row[] {
   const found = [
     ...read('docs/moving-from-npm.md').matchAll(
-      /^\| .*?`(.+?)`.*? \| ([^|]+) \| (timestamp [^|]+) \| ([^|]+) \| (.+) \|$/gm,
+      /^\| .*?`(.+?)`.*? \| ([^|]+) \| (timestamp [^|]+) \| ([^|]+) \| `([^`]+)`[^|]* \| (.+) \|$/gm,
     ),
   ]
-  return found.map(([, name = '', epoch = '', bits = '', preset = '', number = '']) => {
+  return found.map(([, name = '', epoch = '', bits = '', preset = '', formula = '', number = '']) => {
     const epochMs = /^\d+$/.test(epoch) ? Number(epoch) : undefined
     const fields = bits.split(', ').map((field): Field => {
       const [part = '', width] = field.split(' ')
@@ -224,6 +242,7 @@ export function rows(): Row[] {
     return {
       name,
       epochMs,
+      formula,
       numbers: [...number.replaceAll(/`.*?`/g, '').matchAll(/\d+/g)].map(Number),
       preset: /^`layouts\.(\w+)`/.exec(preset)?.[1] as Row['preset'],
       layout: layoutOf(fields, epochMs ?? Date.UTC(2020, 0, 1)),

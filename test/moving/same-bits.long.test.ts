@@ -16,7 +16,7 @@ it('has a row in the document for each package', () => {
   expect(table.map(({ name }) => name).toSorted()).toEqual(Object.keys(packages).toSorted())
 })
 
-describe.each(table)('ids of $name', ({ name, epochMs, numbers, preset, layout }) => {
+describe.each(table)('ids of $name', ({ name, epochMs, formula, numbers, preset, layout }) => {
   const old = packages[name] as Package
   const { firstNode = 0, lastNode = 2 ** layout.nodeFields.reduce((sum, { bits }) => sum + bits, 0) - 1, partsOf } = old
 
@@ -36,9 +36,11 @@ describe.each(table)('ids of $name', ({ name, epochMs, numbers, preset, layout }
   }
 
   it.each([firstNode, firstNode + 6, lastNode])(
-    'have the time, the number %i and the sequence that went in',
+    'have the time, the number %i of its settings and the sequence that went in',
     async (node) => {
-      const made = old.open(node, layout.epochMs)
+      const settings = old.settings(node)
+      expect(numberBy(formula, settings)).toBe(node)
+      const made = old.open(settings, layout.epochMs)
       let count = 0
       for (const timestampMs of [now + 1, now + 2, now + 999]) {
         vi.setSystemTime(timestampMs)
@@ -84,6 +86,10 @@ describe.each(table)('ids of $name', ({ name, epochMs, numbers, preset, layout }
     })
   }
 })
+
+function numberBy(formula: string, settings: Readonly<Record<string, number>>): unknown {
+  return new Function(...Object.keys(settings), `return ${formula}`)(...Object.values(settings))
+}
 
 function own(id: bigint, layout: Layout): Parts {
   const { timestampMs, node, sequence } = decode(id, layout)
