@@ -91,9 +91,12 @@ async function printLines(
 /** Yields the lines of each chunk together: an iteration for each line takes longer than reading its id. */
 async function* linesOf(stream: NodeJS.ReadableStream, name: string): AsyncGenerator<string[]> {
   let rest = ''
+  let isBeginning = true
   try {
     for await (const chunk of stream.setEncoding('utf8')) {
-      const lines = (rest + chunk).split('\n')
+      const text = isBeginning ? withoutMark(`${chunk}`) : `${chunk}`
+      isBeginning = false
+      const lines = (rest + text).split('\n')
       rest = lines.pop() as string
       yield lines.map(withoutReturn)
       if (rest.length > longestLine) break
@@ -104,6 +107,11 @@ async function* linesOf(stream: NodeJS.ReadableStream, name: string): AsyncGener
     throw new UsageError('ERR_OPTION_INVALID', `${name} cannot be read: ${message}; give files with one id a line`)
   }
   if (rest !== '') yield [withoutReturn(rest)]
+}
+
+/** PowerShell, Excel and other programs of Windows begin a text with a byte order mark. */
+function withoutMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text
 }
 
 /** Lines of Windows end with a carriage return. */

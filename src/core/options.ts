@@ -187,7 +187,7 @@ export function endpointsFrom(name: string, value: unknown, rule: string): strin
   }
   return all.map((one) => {
     if (typeof one !== 'string' || !/^https?:\/\//.test(one) || !URL.canParse(one)) {
-      const form = 'pass a URL that begins with http:// or https://, or an array of URLs'
+      const form = 'pass the text of a URL that begins with http:// or https://, or an array of such texts'
       throw typeError('ERR_OPTION_INVALID', `${name} is ${showNoText(one)}; ${form}`, name)
     }
     const { origin, pathname, username, password, search, hash } = new URL(one)

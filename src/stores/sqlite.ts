@@ -12,7 +12,11 @@ export interface SqliteDatabase {
   /** Runs statements without a result. */
   exec(sql: string): unknown
   /** Prepares a statement. */
-  prepare(sql: string): { all(...values: string[]): unknown[] }
+  prepare(sql: string): {
+    all(...values: string[]): unknown[]
+    /** In `node:sqlite`: whether rows are arrays. */
+    setReturnArrays?(isOn: boolean): unknown
+  }
   /** Whether a transaction is open, in better-sqlite3 and libsql. */
   readonly inTransaction?: boolean
   /** Whether a transaction is open, in `node:sqlite`. */
@@ -95,7 +99,12 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
     `CREATE TABLE IF NOT EXISTS ${records} (key TEXT PRIMARY KEY, value TEXT NOT NULL, version TEXT NOT NULL) WITHOUT ROWID;`,
     `CREATE TABLE IF NOT EXISTS ${sums} (key TEXT PRIMARY KEY, sum INTEGER NOT NULL) WITHOUT ROWID;`,
   ].join('\n')
-  const all = (sql: string, ...values: string[]) => database.prepare(sql).all(...values) as Row[]
+  const all = (sql: string, ...values: string[]) => {
+    const statement = database.prepare(sql)
+    // The database may have been opened with `returnArrays: true`.
+    statement.setReturnArrays?.(false)
+    return statement.all(...values) as Row[]
+  }
   // Uses all(), because get() stops after one row. The commit follows later, and better-sqlite3 and libsql do
   // not report that it fails if another process reads.
   const one = (sql: string, ...values: string[]) => all(sql, ...values)[0]
@@ -106,7 +115,7 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
     encoding ??= `${pragma('encoding')}`
     return entryFrom(row as RowBytes, encoding)
   }
-  const fileOf = () => (database.prepare('PRAGMA database_list').all() as { file?: string }[])[0]?.file
+  const fileOf = () => (one('PRAGMA database_list') as { file?: string } | undefined)?.file
 
   const checkIdle = () => {
     // This comes first, because it throws if the database is closed. libsql ends the process if a closed

@@ -170,6 +170,8 @@ describe('graupel inspect', () => {
     const onCommandLine = lines(['inspect', ...ids, '--json'])
     expect(onCommandLine.map((line) => JSON.parse(line).id)).toEqual(ids)
     expect(lines(['inspect', '-', '--json'], {}, ids.join('\r\n'))).toEqual(onCommandLine)
+    // As PowerShell writes it.
+    expect(lines(['inspect', '-', '--json'], {}, `\ufeff${ids.join('\r\n')}`)).toEqual(onCommandLine)
   })
 
   it('uses no colour if the output is no terminal', () => {

@@ -32,7 +32,16 @@ describe('a check of an option', () => {
     ],
     [() => oneOf('reset', 'week', ['day', 'never'], 'never'), TypeError, "reset is 'week'; pass one of 'day', 'never'"],
     [() => endpointsFrom('url', [], ''), RangeError, 'url is an empty array; pass one endpoint or more'],
-    [() => endpointsFrom('url', 'ftp://a', ''), TypeError, /^url is a text; pass a URL that begins with http:/],
+    [
+      () => endpointsFrom('url', 'ftp://a', ''),
+      TypeError,
+      /^url is a text; pass the text of a URL that begins with http:/,
+    ],
+    [
+      () => endpointsFrom('url', new URL('http://a'), ''),
+      TypeError,
+      /^url is a URL object, whose text is its href; pass the text of a URL/,
+    ],
     [() => endpointsFrom('url', 'http://a?b', 'do not'), RangeError, /^url has a user, .* a fragment; do not$/],
   ])('refuses %s', (check, type, message) => {
     const failure = (() => {

@@ -19,8 +19,8 @@ describeServers('leases', (_, { clients }, server) => {
 describe('leases on SQLite', () => {
   const folder = mkdtempSync(join(tmpdir(), 'graupel-leases-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
-  const { 'node:sqlite': _, ...clients } = sqliteClients
-  describe.each(Object.entries(clients))('by %s', (name, open) => proveOn(() => open(join(folder, `${name}.db`))))
+  const clients = Object.entries(sqliteClients).filter(([name]) => !name.startsWith('node:'))
+  describe.each(clients)('by %s', (name, open) => proveOn(() => open(join(folder, `${name}.db`))))
 })
 
 function proveOn(open: () => Promise<Opened>, namespace?: string): void {

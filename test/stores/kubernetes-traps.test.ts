@@ -260,7 +260,7 @@ describe('its options', () => {
     [
       { url: 'localhost:8001', namespace: 'x' },
       'ERR_OPTION_INVALID',
-      /^url is a text; pass a URL that begins with http/,
+      /^url is a text; pass the text of a URL that begins with http/,
     ],
     [{ url: `${url}?x=1`, namespace: 'x' }, 'ERR_OPTION_INVALID', /^url has a user/],
     [{ url: 7, namespace: 'x' }, 'ERR_OPTION_INVALID', /^url is 7/],

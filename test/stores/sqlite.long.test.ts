@@ -149,9 +149,9 @@ describe.each(['libsql', 'better-sqlite3'])('SQLite by %s', (client) => {
 })
 
 describe('SQLite by node:sqlite', () => {
-  it('keeps the contract', () => {
+  it.each(['node:sqlite', 'node:sqlite, rows as arrays'])('keeps the contract by %s', (client) => {
     const program = join(repository, 'test/stores/programs/contract.ts')
-    const words = ['--import', 'tsx', program, 'node:sqlite', join(folder, 'node.db')]
+    const words = ['--import', 'tsx', program, client, join(folder, `node-${client.length}.db`)]
     const output = execFileSync(npmNode('22'), words, { cwd: repository, encoding: 'utf8' })
     const results = JSON.parse(output)
     const names = storeContract(() => Promise.reject(new Error('not run'))).map(({ name }) => name)

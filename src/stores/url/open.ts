@@ -132,7 +132,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   if (typeof url !== 'string') {
     throw typeError(
       'ERR_OPTION_INVALID',
-      `store is ${show(url)} (${typeof url}); pass a URL such as 'redis://127.0.0.1'`,
+      `store is ${show(url)}; pass the text of a URL, such as 'redis://127.0.0.1'`,
       'store',
     )
   }

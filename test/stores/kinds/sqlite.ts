@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { sqliteStore } from '../../../src/stores/sqlite.js'
-import { load, type Open } from './kind.ts'
+import { load, type Open, type Opened } from './kind.ts'
 
 export const sqliteClients: Record<string, Open<string>> = {
   async libsql(file) {
@@ -13,10 +13,13 @@ export const sqliteClients: Record<string, Open<string>> = {
     const database = new Database(file)
     return { store: sqliteStore(database), close: () => database.close() }
   },
-  /** `node:sqlite`, which Node has from 22.13 on. */
-  async 'node:sqlite'(file) {
-    const { DatabaseSync } = createRequire(import.meta.url)('node:sqlite')
-    const database = new DatabaseSync(file)
-    return { store: sqliteStore(database), close: () => database.close() }
-  },
+  'node:sqlite': (file) => openByNode(file, {}),
+  'node:sqlite, rows as arrays': (file) => openByNode(file, { returnArrays: true }),
+}
+
+/** Opens a database by `node:sqlite`, which Node has from 22.13 on. */
+async function openByNode(file: string, options: object): Promise<Opened> {
+  const { DatabaseSync } = createRequire(import.meta.url)('node:sqlite')
+  const database = new DatabaseSync(file, options)
+  return { store: sqliteStore(database), close: () => database.close() }
 }

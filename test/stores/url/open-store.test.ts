@@ -91,7 +91,17 @@ describe('openStore', () => {
       'a URL that is no text',
       5,
       {},
-      { name: 'TypeError', code: 'ERR_OPTION_INVALID', message: /^store is 5 \(number\)/ },
+      { name: 'TypeError', code: 'ERR_OPTION_INVALID', message: /^store is 5; pass the text of a URL/ },
+    ],
+    [
+      'a URL object',
+      new URL('redis://h'),
+      {},
+      {
+        name: 'TypeError',
+        code: 'ERR_OPTION_INVALID',
+        message: /^store is a URL object, whose text is its href; pass/,
+      },
     ],
     [
       'a text that is no URL',
