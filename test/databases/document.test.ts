@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { encodeId, isId, type Layout, layouts, parseId } from 'graupel'
+import { composeId, decode, encodeId, isId, type Layout, layouts, parseId } from 'graupel'
 import { expect, it } from 'vitest'
 import { lines } from '../support/cli.ts'
 import { read, repository } from '../support/documents.ts'
@@ -52,7 +52,7 @@ it('the examples without a database run', () => {
   const folder = mkdtempSync(join(repository, 'dist', 'databases-'))
   try {
     const own = blocks.filter(({ language, code }) => language === 'js' && !/ from '(?!graupel')/.test(code))
-    expect(own.length).toBe(1)
+    expect(own.length).toBe(2)
     for (const { line, code } of own) {
       const file = join(folder, `${line}.mjs`)
       writeFileSync(file, program(code))
@@ -61,6 +61,19 @@ it('the examples without a database run', () => {
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+it('the backfill makes ascending ids of its node, also for more rows of a millisecond than it has ids', () => {
+  const [, code = ''] = /^## Backfill$[\s\S]*?^```js\n([\s\S]*?)^const noon/m.exec(text) ?? []
+  const body = `${code.replace(/^import .*$/m, '')}\nreturn idAfter`
+  const idAfter = new Function('composeId', 'decode', 'layouts', body)(composeId, decode, layouts)
+  const start = Date.UTC(2020, 0, 1)
+  const times = [...Array(10_000).fill(start), start + 1, start + 1000, ...Array(5000).fill(start + 1001)]
+  const ids: bigint[] = []
+  for (const time of times) ids.push(idAfter(ids.at(-1), time))
+  expect(ids.filter((id, i) => i > 0 && id <= (ids[i - 1] as bigint))).toEqual([])
+  expect(new Set(ids.map((id) => decode(id, layouts.twitter).node))).toEqual(new Set([1023]))
+  expect(decode(ids.at(-5001) as bigint, layouts.twitter).timestampMs).toBe(start + 1000)
 })
 
 it('the layouts fit a signed column until the day in the document', () => {

@@ -84,6 +84,12 @@ describe('the statements about JavaScript', () => {
     expect(Number.isNaN(Number(encodeId(id, 'base58')))).toBe(true)
   })
 
+  it('bigints cannot be subtracted by sort(), and are keys of collections', () => {
+    expect(message(() => [2n, 1n].sort((a, b) => (a as never as number) - (b as never as number)))).toContain('BigInt')
+    expect([new Map([[1n, true]]).has('1' as never), Object.keys({ [`${1n}`]: 1 })]).toEqual([false, ['1']])
+    expect([...'ab'].map(() => encodeId(id, 'base62').length)).toEqual([11, 11])
+  })
+
   it('js53 has the bits of a number', () => {
     expect(layouts.js53.bits).toBe(53)
   })
