@@ -126,8 +126,14 @@ function missing(folder: string, cause: Error & { code?: string }): Failed {
   return { ok: false, reason, remedy: permissionFor(cause) ?? remedy, cause }
 }
 
-/** How to start the runtime where its own flags make it refuse the binary. */
+/** The messages of glibc and of musl if the system does not let the code of a file run. */
+const mayNotRun = /failed to map segment from shared object|: Operation not permitted$/
+
+/** What to change if the runtime's own flags, or a mount, make it refuse the binary. */
 function permissionFor(error: Error & { code?: string }): string | undefined {
+  if (mayNotRun.test(error.message)) {
+    return 'mount its file system without noexec, or install graupel in a folder whose programs may run'
+  }
   if (error.code !== 'ERR_DLOPEN_DISABLED') return denoPermissionFor(error)
   // The permission model has the same error. The types of this Node do not know it.
   const hasModel = (process as { permission?: unknown }).permission !== undefined

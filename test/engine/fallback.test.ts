@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownTarget } from '../../scripts/targets.ts'
 import { repository } from '../support/documents.ts'
 import { engines } from '../support/engines.js'
+import { describeWith, withMounts } from '../support/needs.ts'
 
 // The warning and the errors for each reason why the native engine is missing. The package is a copy, because
 // the clone may have binaries in several places.
@@ -49,7 +50,7 @@ function projectWithBinary(): string {
 }
 
 /** Returns the warning, and the errors of three ways to require the native engine. */
-function said(cwd: string, flags: readonly string[] = [], before = '') {
+function said(cwd: string, flags: readonly string[] = [], before = '', within = (command: string[]) => command) {
   const script = `
     import { createGenerator } from 'graupel'
     process.removeAllListeners('warning')
@@ -63,7 +64,8 @@ function said(cwd: string, flags: readonly string[] = [], before = '') {
     delete process.env.GRAUPEL_ENGINE
     attempt({})
     setImmediate(() => console.log(JSON.stringify({ ...out, warnings })))`
-  const { stdout, stderr } = spawnSync(process.execPath, [...flags, '--input-type=module', '-e', script], {
+  const [command = '', ...words] = within([process.execPath, ...flags, '--input-type=module', '-e', script])
+  const { stdout, stderr } = spawnSync(command, words, {
     cwd,
     encoding: 'utf8',
     env: { ...process.env, GRAUPEL_ENGINE: undefined },
@@ -167,6 +169,21 @@ describe.runIf(engines.includes('native'))('if the runtime does not load the exi
       said(projectWithBinary(), [], deno),
       new RegExp(`the binary \\S+\\.node does not load: ${message}`),
       'start Deno with --allow-ffi',
+    )
+  })
+})
+
+describeWith(['native', 'linux', 'mounts'], 'on a file system that is mounted noexec', () => {
+  it('another mount or folder is advised, and no compiler', () => {
+    const folder = realpathSync(project())
+    const binary = join(folder, 'node_modules/graupel/build/Release/graupel.node')
+    mkdirSync(dirname(binary), { recursive: true })
+    cpSync(engineInfo().file as string, binary)
+    const mounts = `mount --bind '${folder}' '${folder}'; mount -o remount,bind,noexec '${folder}'`
+    expectAdvice(
+      said(folder, [], '', (command) => withMounts(`${mounts}; cd '${folder}'`, command)),
+      /the binary \S+\.node does not load: \S+: failed to map segment from shared object/,
+      'mount its file system without noexec, or install graupel in a folder whose programs may run',
     )
   })
 })
