@@ -39,22 +39,47 @@ struct Registry {
 };
 
 void LeavePages();
+void LeaveOwnPages();
 
 Registry<Page>& OpenPages() {
   static auto& pages = *new Registry<Page>;
   [[maybe_unused]] static const int registered = std::atexit(LeavePages);
+#if defined(__linux__)
+  [[maybe_unused]] static const int quickly = std::at_quick_exit(LeaveOwnPages);
+#endif
   return pages;
 }
 
-// process.exit() ends JavaScript in all threads, and destroys no page.
-void LeavePages() {
+// The threads that have opened pages. Guarded by the mutex of OpenPages().
+struct Openers {
+  std::thread::id first;
+  bool are_several = false;
+
+  void Add(std::thread::id thread) {
+    if (first == std::thread::id()) first = thread;
+    if (first != thread) are_several = true;
+  }
+};
+Openers openers;
+
+void Leave(bool only_own) {
   Registry<Page>& pages = OpenPages();
   const std::unique_lock<std::mutex> lock(pages.mutex, std::try_to_lock);
   if (!lock.owns_lock()) return;
+  const bool are_own =
+      !openers.are_several && openers.first == std::this_thread::get_id();
+  if (only_own && !are_own) return;
   for (const auto& [name, known] : pages.by_name) {
     if (const std::shared_ptr<Page> page = known.lock()) page->Leave();
   }
 }
+
+// process.exit() ends JavaScript in all threads, and destroys no page.
+void LeavePages() { Leave(false); }
+
+// Bun ends by quick_exit(), while other threads may still make ids. So the entries stay
+// if another thread than the ending thread has opened a page.
+[[maybe_unused]] void LeaveOwnPages() { Leave(true); }
 
 Registry<DurableCeiling>& OpenCeilings() {
   static auto& ceilings = *new Registry<DurableCeiling>;
@@ -115,6 +140,7 @@ Fault CurrentPage(const Identity& identity, const Layout& layout,
                   std::shared_ptr<Page>* page) {
   Registry<Page>& pages = OpenPages();
   const std::lock_guard<std::mutex> lock(pages.mutex);
+  openers.Add(std::this_thread::get_id());
   std::weak_ptr<Page>& known = pages.Find(identity.key);
   std::string path;
   for (int i = 0; i < kMaxMoves; ++i) {

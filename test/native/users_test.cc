@@ -84,8 +84,9 @@ void TheEntriesOfTheKilledStay(Scratch& scratch) {
   CHECK(EntriesAt(path)[kMaxUsers - 1] == Users::kMore);
 }
 
-// exit() destroys no page.
-void AProcessLeavesAtItsEnd(Scratch& scratch) {
+// The number of entries that a process leaves in the table, which ends by `end` with
+// pages open, one of them opened by another thread.
+size_t EntriesLeftBy(Scratch& scratch, void (*end)(int), bool has_thread) {
   HomeOptions options;
   options.place = Place::kHost;
   options.identity = scratch.NewIdentity();
@@ -93,11 +94,24 @@ void AProcessLeavesAtItsEnd(Scratch& scratch) {
   const pid_t child = Fork([&] {
     static auto* const home = new Home;
     CHECK(OpenHome(options, home).IsNone());
-    std::exit(0);
+    static auto* const other = new Home;
+    if (has_thread) std::thread([&] { (void)OpenHome(options, other); }).join();
+    end(0);
   });
   AwaitSuccess(child);
   const std::shared_ptr<Page> page = OpenPage(options.identity);
-  CHECK(CountIn(page->path(), 0) == kMaxUsers - 1);
+  return kMaxUsers - 1 - CountIn(page->path(), 0);
+}
+
+// exit() destroys no page. Before it, Node ends the JavaScript of all threads.
+void AProcessLeavesAtItsEnd(Scratch& scratch) {
+  CHECK(EntriesLeftBy(scratch, std::exit, false) == 0);
+  CHECK(EntriesLeftBy(scratch, std::exit, true) == 0);
+#if defined(__linux__)
+  // By quick_exit(), other threads run on until the process is gone.
+  CHECK(EntriesLeftBy(scratch, std::quick_exit, false) == 0);
+  CHECK(EntriesLeftBy(scratch, std::quick_exit, true) == 1);
+#endif
 }
 
 void ATableThatIsFullSaysSoForGood(Scratch& scratch) {

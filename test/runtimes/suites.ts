@@ -110,7 +110,19 @@ export async function onBun(project: Project): Promise<Outcome> {
   const [, tests, failures] =
     readFileSync(report, 'utf8').match(/<testsuites [^>]*\btests="(\d+)"[^>]*\bfailures="(\d+)"/) ?? []
   if (!Number(tests) || failures !== '0') throw new Error(`bun test: ${tests} tests, ${failures} failed`)
-  return { ...smoke, proof: `parity suite, ${tests} tests; ${smoke.proof}` }
+  await leavesItsNode(bun, project)
+  return { ...smoke, proof: `parity suite, ${tests} tests; ${smoke.proof}; a process that ends leaves its node` }
+}
+
+/** A node of the native engine is free for the js engine when its process has ended normally. */
+async function leavesItsNode(command: string, { folder }: Project): Promise<void> {
+  const text = `import { createGenerator } from 'graupel'
+    console.log(createGenerator({ node: 9, engine: process.argv[2] }).next() > 0n)`
+  const program = writeProgram(folder, 'left-node.mjs', text)
+  for (const engine of ['native', 'js', 'native', 'js']) {
+    const said = await run(command, [program, engine], { cwd: folder })
+    if (said !== 'true\n') throw new Error(said)
+  }
 }
 
 async function onProgram(command: string, flags: readonly string[], project: Project): Promise<Outcome> {
