@@ -114,7 +114,7 @@ function warningsOf(code: string, variables: Record<string, string | undefined> 
     import { memoryStore } from 'graupel/stores'
     import { Worker } from 'node:worker_threads'
     ${code}`
-  const { NODE_ENV, NODE_TEST_CONTEXT, GRAUPEL_NODE, HOSTNAME, POD_NAME, ...rest } = process.env
+  const { NODE_ENV, NODE_TEST_CONTEXT, GRAUPEL_NODE, GRAUPEL_NODE_UNIQUE, HOSTNAME, POD_NAME, ...rest } = process.env
   const env = { ...rest, KUBERNETES_SERVICE_HOST: '10.96.0.1', ...variables }
   const words = ['--input-type=module', '-e', program]
   const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: repository, encoding: 'utf8', env })

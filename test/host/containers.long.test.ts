@@ -15,7 +15,7 @@ const ownMemory = 'mount -t tmpfs -o size=65536k shm /dev/shm'
 
 /** Whether a process warns that another container may have its node. */
 function isWarned(engine: string, within: (command: readonly string[]) => string[], folder?: string): boolean {
-  const { NODE_ENV, ...rest } = process.env
+  const { NODE_ENV, GRAUPEL_NODE_UNIQUE, ...rest } = process.env
   const env = { ...rest, GRAUPEL_ENGINE: engine, ...(folder !== undefined && { GRAUPEL_STATE_FOLDER: folder }) }
   const [command = '', ...words] = within([process.execPath, '--input-type=module', '-e', program])
   const { status, stderr } = spawnSync(command, words, { cwd: repository, encoding: 'utf8', env })

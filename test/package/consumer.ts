@@ -44,7 +44,7 @@ function cleanEnvironment(): Variables {
     Object.entries(process.env).filter(([name]) => kept.test(name) || !dropped.test(name)),
   )
   // Tests of installing need no fast binary.
-  return { CXXFLAGS: '-O0', GRAUPEL_STATE_FOLDER: states, ...inherited }
+  return { CXXFLAGS: '-O0', GRAUPEL_NODE_UNIQUE: '1', GRAUPEL_STATE_FOLDER: states, ...inherited }
 }
 
 export function temporaryFolder(): string {

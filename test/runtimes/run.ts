@@ -15,9 +15,7 @@ export class Missing extends Error {}
 
 /** The environment without the variables of the running vitest, because a test may start another vitest. */
 export function environment(): NodeJS.ProcessEnv {
-  const others = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV$)/.test(name))
-  // The tests may run in a container.
-  return { ...Object.fromEntries(others), GRAUPEL_NODE_UNIQUE: '1' }
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV$)/.test(name)))
 }
 
 /**
