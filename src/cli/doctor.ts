@@ -1,5 +1,6 @@
 import { accessSync, constants, lstatSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { containerSign } from '../host/container.js'
 import { pagesFolder } from '../host/folder.js'
 import { engineInfo } from '../index.js'
 import type { Layout } from '../layout/index.js'
@@ -44,7 +45,7 @@ export async function doctor({ values, positionals }: Arguments<keyof typeof fla
   if (positionals.length > 0) {
     throw new UsageError('ERR_OPTION_INVALID', `doctor takes no ${quote(positionals[0] as string)}; leave it out`)
   }
-  const checks = [engine(), copies(), folder(), clock(), ...layoutsOf(values).slice(0, 1).map(expiry)]
+  const checks = [engine(), copies(), folder(), ...container(), clock(), ...layoutsOf(values).slice(0, 1).map(expiry)]
   if (values.data !== undefined && values.store !== undefined) {
     throw new UsageError('ERR_OPTION_INVALID', '--data and --store both name a store; give one of them')
   }
@@ -108,6 +109,14 @@ function folder(): Check {
   } catch (error) {
     return { check, state: 'bad', text: messageOf(error) }
   }
+}
+
+/** A line only in a container whose nodes other containers may have. */
+function container(): Check[] {
+  const sign = process.env['GRAUPEL_NODE_UNIQUE'] === '1' ? undefined : containerSign()
+  if (sign === undefined) return []
+  const text = `${sign}, so other containers do not share the state folder; lease nodes, or give this container a node of its own and set GRAUPEL_NODE_UNIQUE=1`
+  return [{ check: 'container', state: 'note', text }]
 }
 
 /**

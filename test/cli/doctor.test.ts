@@ -53,6 +53,18 @@ describe('graupel doctor', () => {
     })
   })
 
+  it('has a note in a container, unless its node is its own', () => {
+    const inPod = { KUBERNETES_SERVICE_HOST: '10.96.0.1', GRAUPEL_NODE_UNIQUE: '' }
+    expect(checksOf([], inPod)).toMatchObject({
+      status: 0,
+      container: {
+        state: 'note',
+        text: expect.stringMatching(/^KUBERNETES_SERVICE_HOST is set, .*GRAUPEL_NODE_UNIQUE=1/),
+      },
+    })
+    expect(checksOf([], { ...inPod, GRAUPEL_NODE_UNIQUE: '1' })).not.toHaveProperty('container')
+  })
+
   it('ends with 1 if the layout has expired, or the folder is missing or open to others', () => {
     expect(checksOf(['--layout', 'baidu'])).toMatchObject({ status: 1, layout: { state: 'bad' } })
     const missing = join(parent, 'missing')
