@@ -11,12 +11,8 @@ import type { StoreEntry, StoreOptions } from './store.js'
 export interface SqliteDatabase {
   /** Runs statements without a result. */
   exec(sql: string): unknown
-  /** Prepares a statement. */
-  prepare(sql: string): {
-    all(...values: string[]): unknown[]
-    /** In `node:sqlite`: whether rows are arrays. */
-    setReturnArrays?(isOn: boolean): unknown
-  }
+  /** Prepares a statement. A statement of `node:sqlite` may return rows as arrays. */
+  prepare(sql: string): { all(...values: string[]): unknown[]; setReturnArrays?(isOn: boolean): unknown }
   /** Whether a transaction is open, in better-sqlite3 and libsql. */
   readonly inTransaction?: boolean
   /** Whether a transaction is open, in `node:sqlite`. */
