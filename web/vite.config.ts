@@ -25,11 +25,15 @@ const plainTags: Plugin = {
 
 /**
  * Replacements for modules that no page calls: `loadNative` of its platform refuses, and its generators have
- * no lease.
+ * a node, no lease and no environment.
  */
 const unused = new Map([
   [source('engine/native/fault.ts'), 'export class ClaimedError extends Error {}; export const faultError = undefined'],
   [source('engine/native/core.ts'), 'export const nativeEngine = undefined'],
+  [
+    source('engine/source/environment.ts'),
+    'export const nodeVariable = undefined, nodeFromVariable = undefined, nodeFromEnvironment = undefined, isNodeUnique = undefined',
+  ],
   [source('engine/source/leased-node.ts'), 'export const LeasedNode = undefined'],
   [source('engine/source/shared-lease.ts'), 'export const readLeaseOption = undefined'],
 ])

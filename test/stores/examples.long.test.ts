@@ -223,7 +223,7 @@ function describeExamples(
     }
 
     const documented = block === undefined ? [] : [block]
-    if (docstring === 'postgresStore') documented.push(...blocksOf('README.md').filter(needsPostgres))
+    if (docstring === 'postgresStore') documented.push(...blocksOf('README.md').filter(needsServer))
     if (docstring !== 'sqliteStore' && names.length > 0) {
       // PostgreSQL waits on SIGTERM until all clients have gone.
       const stop = docstring === 'postgresStore' ? 'SIGINT' : 'SIGTERM'
