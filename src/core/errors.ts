@@ -143,7 +143,6 @@ export function show(value: unknown): string {
   if (typeof value === 'object' && value !== null) {
     // A URL, a Map or a typed array has no keys of its own, or none that say what it is.
     const kind = Object.prototype.toString.call(value).slice(8, -1)
-    if (kind === 'URL') return 'a URL object, whose text is its href'
     if (kind !== 'Object') return `${/^[AEIO]/.test(kind) ? 'an' : 'a'} ${kind}`
     const keys = Object.keys(value)
     return keys.length === 0 ? 'an empty object' : `{ ${keys.slice(0, 4).join(', ')}${keys.length > 4 ? ', …' : ''} }`

@@ -188,7 +188,7 @@ export function endpointsFrom(name: string, value: unknown, rule: string): strin
   return all.map((one) => {
     if (typeof one !== 'string' || !/^https?:\/\//.test(one) || !URL.canParse(one)) {
       const form = 'pass the text of a URL that begins with http:// or https://, or an array of such texts'
-      throw typeError('ERR_OPTION_INVALID', `${name} is ${showNoText(one)}; ${form}`, name)
+      throw typeError('ERR_OPTION_INVALID', `${name} is ${showNoUrl(one)}; ${form}`, name)
     }
     const { origin, pathname, username, password, search, hash } = new URL(one)
     if (username + password + search + hash !== '') {
@@ -196,6 +196,11 @@ export function endpointsFrom(name: string, value: unknown, rule: string): strin
     }
     return origin + pathname.replace(/\/+$/, '')
   })
+}
+
+/** Shows a value in place of the text of a URL. A text may have a password. */
+export function showNoUrl(value: unknown): string {
+  return value instanceof URL ? 'a URL object, whose text is its href' : showNoText(value)
 }
 
 const maxNameLength = 128

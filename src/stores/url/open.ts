@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { platform } from '#platform'
-import { errorCodes, GraupelError, rangeError, reasonOf, show, typeError } from '../../core/errors.js'
-import { checkSignal, readOptions } from '../../core/options.js'
+import { errorCodes, GraupelError, rangeError, reasonOf, typeError } from '../../core/errors.js'
+import { checkSignal, readOptions, showNoUrl } from '../../core/options.js'
 import { endWithin } from '../../core/timing.js'
 import { groupsFolder } from '../../lease/group.js'
 import { callWithin, located, StoreCalls } from '../calls.js'
@@ -132,7 +132,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   if (typeof url !== 'string') {
     throw typeError(
       'ERR_OPTION_INVALID',
-      `store is ${show(url)}; pass the text of a URL, such as 'redis://127.0.0.1'`,
+      `store is ${showNoUrl(url)}; pass the text of a URL, such as 'redis://127.0.0.1'`,
       'store',
     )
   }
