@@ -33,7 +33,7 @@ const files = ['/.dockerenv', '/run/.containerenv']
 
 /**
  * The IPC namespace that the kernel starts with (PROC_IPC_INIT_INO in linux/proc_ns.h). Its processes share
- * the host's `/dev/shm`: processes outside of containers, `docker run --ipc=host`, `hostIPC` of Kubernetes,
+ * the host's `/dev/shm`: processes outside of containers, `docker run --ipc=host`,
  * Toolbox. A virtual machine that was made of an image of Docker is in this namespace, and has the file of
  * Docker nevertheless.
  */
