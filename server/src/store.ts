@@ -16,20 +16,36 @@ export async function storeOf(options: Options): Promise<OpenedStore> {
   const { store, prefix, table, assumeDurable, data } = options
   const how = { clientsOf: import.meta.url, ...(table !== undefined && { table }) }
   if (store !== undefined) {
-    return openStore(store, {
-      ...how,
-      ...(prefix !== undefined && { prefix }),
-      ...(assumeDurable !== undefined && { assumeDurable }),
-    })
+    return undamaged(
+      await openStore(store, {
+        ...how,
+        ...(prefix !== undefined && { prefix }),
+        ...(assumeDurable !== undefined && { assumeDurable }),
+      }),
+    )
   }
   const file = databaseIn(data ?? defaultFolder())
   try {
-    return await openStore(`sqlite:${file}`, how)
+    return await undamaged(await openStore(`sqlite:${file}`, how))
   } catch (error) {
-    if (exitCodeOf(error) === 2) throw error
+    if (error instanceof StartError || exitCodeOf(error) === 2) throw error
     const { message } = error as Error
     throw new StartError('ERR_DATA_UNAVAILABLE', `${message}; ${remedyFor(message, dirname(file))}`, error)
   }
+}
+
+/**
+ * Refuses a store with a damaged record. A record whose key is damaged would not be found, and its numbers
+ * would begin again.
+ */
+async function undamaged(opened: OpenedStore): Promise<OpenedStore> {
+  const [first, ...others] = await opened.damage()
+  if (first === undefined) return opened
+  await opened.close()
+  const more = others.length === 0 ? '' : `, and ${others.length} more damages`
+  const remedy =
+    'restore a backup; npx graupel doctor names every damage, and docs/service-operations.md, Damage, says what to do'
+  throw new StartError('ERR_DATA_UNAVAILABLE', `${opened.shown}: ${first}${more}; ${remedy}`)
 }
 
 function remedyFor(message: string, folder: string): string {

@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { until } from '../support/until.ts'
-import { folder, nodeOf, serve } from './support/process.ts'
+import { folder, nodeOf, run, serve } from './support/process.ts'
 
 // One service from its start to its end. The long tests have other starts.
 
@@ -35,4 +35,27 @@ test('it prints its address, node, store and example URLs, and logs the events o
   const place = `file ${join(data, 'graupel.db')}, table graupel_store`
   const node = Number(nodeOf(stdout()))
   expect(lines[1]).toMatchObject({ level: 30, event: 'acquired', node, layout: 'twitter', place })
+})
+
+test('it does not start with a database in which a bit was flipped, even if that hides a record', async () => {
+  const data = join(folder, 'flipped')
+  const first = await serve(['--data', data, '--drain-ms', '0'])
+  for (const name of ['bills', 'orders']) await fetch(`${first.url}/v1/counters/${name}`)
+  first.child.kill('SIGTERM')
+  await first.ended
+  const file = join(data, 'graupel.db')
+  const whole = readFileSync(file)
+  for (const [text, byte] of [
+    ['numbers/bills', 'c'],
+    ['"count":1', 'd'],
+  ] as const) {
+    const bytes = Buffer.from(whole)
+    bytes.write(byte, bytes.indexOf(text) + (text.startsWith('"') ? 1 : 8))
+    writeFileSync(file, bytes)
+    const { ended, stderr } = run(['--port', '0', '--data', data])
+    expect(await ended).toBe(1)
+    expect(stderr()).toMatch(
+      /^graupel-server: sqlite:\S+: the .* is damaged: .*; restore a backup; .* \(ERR_DATA_UNAVAILABLE\)$/m,
+    )
+  }
 })
