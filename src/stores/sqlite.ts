@@ -31,8 +31,10 @@ const fullSync = 2
 /** The journals that are lost with the process, so that a crash during a commit damages the file. */
 const lostJournals: unknown[] = ['off', 'memory']
 
-/** How long a call waits for a lock: less than the time limit of a call, so that its error names the lock. */
-const lockedMs = 1500
+/** How long a call waits for a lock. */
+const lockedMs = 5000
+/** The same for a call with a signal: less than the time limit of a call, so that its error names the lock. */
+const lockedWithSignalMs = 1500
 /**
  * Milliseconds between two attempts to get a lock. They double, and up to half is subtracted at random. A
  * process that writes all the time leaves short gaps: of four such processes, one waited for 1.5 s with
@@ -57,8 +59,9 @@ export interface SqliteStore extends SqlStore {
  * means than SQLite, because this drops the locks of the process (docs/stores/sqlite.md, "Backups").
  *
  * Every call is one statement, and blocks the thread for some tenths of a millisecond. While another process
- * has a lock, a call tries again for 1500 ms. In between it does not block the thread, unless `PRAGMA
- * busy_timeout` of the connection is above 0: then each attempt blocks it for that time.
+ * has a lock, a call tries again: for 5 s, and with a signal, as leases and counters call it, for 1.5 s. In
+ * between it does not block the thread, unless `PRAGMA busy_timeout` of the connection is above 0: then each
+ * attempt blocks it for that time.
  *
  * A connection with `PRAGMA synchronous` below `FULL` is refused, because a loss of power takes acknowledged
  * writes back; better-sqlite3 sets `NORMAL` in WAL mode. So is `PRAGMA journal_mode` `OFF` or `MEMORY`.
@@ -170,7 +173,7 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
 
   /** Repeats a transaction that meets a lock, because `busy_timeout` would block the thread. */
   const run = async <T>(signal: AbortSignal | undefined, kind: 'read' | 'write', statement: () => T): Promise<T> => {
-    const untilMs = platform.monotonicMs() + lockedMs
+    const untilMs = platform.monotonicMs() + (signal === undefined ? lockedMs : lockedWithSignalMs)
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
       signal?.throwIfAborted()
       try {
@@ -188,7 +191,8 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
     name: 'sqlite',
     durable: assumeDurable ?? true,
     ddl,
-    setup: () => run(undefined, 'write', () => void database.exec(ddl)),
+    // Tables that exist need no lock for writing.
+    setup: () => run(undefined, 'read', () => void database.exec(ddl)),
     read: (key, signal) =>
       run(signal, 'read', () => {
         const row = one(`SELECT ${bytes} FROM ${records} WHERE key = ?`, key)
