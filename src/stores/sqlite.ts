@@ -33,7 +33,7 @@ const lostJournals: unknown[] = ['off', 'memory']
 
 /** How long a call waits for a lock. */
 const lockedMs = 5000
-/** The same for a call with a signal: less than the time limit of a call, so that its error names the lock. */
+/** The same for a call with a signal: less than the time limit of a call, so its error names the lock. */
 const lockedWithSignalMs = 1500
 /**
  * Milliseconds between two attempts to get a lock. They double, and up to half is subtracted at random. A
@@ -58,10 +58,9 @@ export interface SqliteStore extends SqlStore {
  * not lie on a network file system. It is durable. A process that has the file open must not copy it by other
  * means than SQLite, because this drops the locks of the process (docs/stores/sqlite.md, "Backups").
  *
- * Every call is one statement, and blocks the thread for some tenths of a millisecond. While another process
- * has a lock, a call tries again: for 5 s, and with a signal, as leases and counters call it, for 1.5 s. In
- * between it does not block the thread, unless `PRAGMA busy_timeout` of the connection is above 0: then each
- * attempt blocks it for that time.
+ * Every call is one statement, and blocks the thread for some tenths of a millisecond. If another process
+ * has a lock, a call tries again for 5 s; with a signal, such as a lease passes, for 1.5 s. Each attempt
+ * blocks the thread for `PRAGMA busy_timeout` of the connection, which should be 0.
  *
  * A connection with `PRAGMA synchronous` below `FULL` is refused, because a loss of power takes acknowledged
  * writes back; better-sqlite3 sets `NORMAL` in WAL mode. So is `PRAGMA journal_mode` `OFF` or `MEMORY`.
