@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:cluster'
 import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
 
 // The one place where the service relies on behaviour that Node does not document. Node 20.20.2 was read.
 
@@ -55,4 +56,20 @@ export function closeUntakenConnection(worker: Worker): void {
  */
 export function answerHalfClosed(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true })
+}
+
+/**
+ * Closes a connection after its last answer by the given function. Node destroys it at once. Bytes that were
+ * not read then reset it, and the client loses the answers that it has not read.
+ *
+ * - Behaviour: a server of node:http closes a connection by `destroySoon` (`resOnFinish` in
+ *   lib/_http_server.js). Its parser gets no further byte once `data` had a listener and has none.
+ * - If it changes: "a client that reads slowly" in test/server/last-answer.test.ts fails.
+ * - Removal: as soon as Node lingers (RFC 9112, section 9.6).
+ */
+export function closeBy(socket: Socket, close: () => void): void {
+  socket.destroySoon = () => {
+    socket.on('data', () => {}).removeAllListeners('data')
+    close()
+  }
 }

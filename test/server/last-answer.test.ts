@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
+import { until } from '../support/until.ts'
 import { type Listening, listen, send } from './support/listening.ts'
 import { command, RespClient } from './support/resp.ts'
 
@@ -60,4 +61,21 @@ test.each([
   own.socket.write(bytes + command('INCR', key).repeat(600))
   await own.read(Number.POSITIVE_INFINITY)
   expect(await countsOf(service, key, '')).toEqual({ taken: 0, sent: 0 })
+})
+
+test('a client that reads slowly gets the answers before the last one, although it has sent more requests', async () => {
+  const slow = await listen()
+  const socket = connect(slow.port, '127.0.0.1').on('error', () => {})
+  const one = head('/v1/counters/slow')
+  socket.pause()
+  socket.write(one.repeat(5000))
+  const taken = async () => (await slow.service.counters.get('slow')).stats().issued
+  await until(async () => (await taken()) === 5000)
+  slow.service.isStopping = true
+  socket.write(one.repeat(20_000))
+  await until(async () => (await taken()) === 5001)
+  const parts: string[] = []
+  socket.setEncoding('latin1').on('data', (part: string) => parts.push(part))
+  await new Promise((resolve) => socket.on('close', resolve).resume())
+  expect(await countsOf(slow, 'slow', parts.join(''))).toEqual({ taken: 5001, sent: 5001 })
 })

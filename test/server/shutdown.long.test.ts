@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { freePort } from '../stores/servers.ts'
 import { until } from '../support/until.ts'
 import { folder, refuses, run, type Serving, serve } from './support/process.ts'
+import { command } from './support/resp.ts'
 
 let folders = 0
 const start = (...flags: string[]): Promise<Serving> => serve(['--data', join(folder, `stop ${folders++}`), ...flags])
@@ -84,4 +85,36 @@ test('it can be ended while it waits for a node', async () => {
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
   expect(stdout()).toBe('')
+})
+
+describe.each(['HTTP', 'Redis'])('clients of %s that send many commands at once', (protocol) => {
+  test('get every count that was taken before the end', async () => {
+    const data = ['--data', join(folder, `stop ${folders++}`), '--resp', '0', '--resp-counters', 'c:']
+    const { url, child, ended, stdout } = await serve([...data, '--drain-ms', '200'])
+    const isHttp = protocol === 'HTTP'
+    const place = new URL(isHttp ? url : (/redis:\/\/\S+/.exec(stdout())?.[0] ?? ''))
+    const one = isHttp ? 'GET /v1/counters/c:a?format=text HTTP/1.1\r\nHost: localhost\r\n\r\n' : command('INCR', 'c:a')
+    const isCount = isHttp ? /\r\n\r\n\d+\n/g : /^:\d+\r$/gm
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, async (_, index) => {
+        const socket = connect(Number(place.port), '127.0.0.1').on('error', () => {})
+        let text = ''
+        socket.setEncoding('latin1').on('data', (part: string) => {
+          // Once counts come, and many are on their way.
+          if (text === '' && index === 0) child.kill('SIGTERM')
+          text += part
+          socket.write(one.repeat(20))
+        })
+        socket.write(one.repeat(500))
+        // once() would reject if the connection is reset.
+        await new Promise((resolve) => socket.on('close', resolve))
+        return text
+      }),
+    )
+    expect(await ended).toBe(0)
+    const sent = answers.join('').match(isCount)?.length ?? 0
+    expect(sent).toBeGreaterThan(0)
+    const again = await serve(data)
+    expect(await (await fetch(`${again.url}/v1/counters/c:a?format=text`)).text()).toBe(`${sent + 1}\n`)
+  })
 })

@@ -10,7 +10,7 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Options } from '../options/table.js'
-import { answerHalfClosed } from '../private.js'
+import { answerHalfClosed, closeBy } from '../private.js'
 import type { Pair } from './certificate.js'
 import { requestIdOf } from './log.js'
 import { Problem, refusalOf } from './problems.js'
@@ -24,8 +24,18 @@ const maxHeaderSize = 8192
  * since they were written (Node 20.20.2, `_onTimeout` in lib/net.js).
  */
 export const stalledMs = 30_000
-/** Time that a client has to read why it was refused. */
-export const lingerMs = 1000
+/** Time that a client has to read the last answer. */
+const lingerMs = 1000
+
+/**
+ * Ends a connection whose client may still send, and throws away what comes. Closing at once, with bytes
+ * unread, would reset the connection before the client can read its answers.
+ */
+export function linger(socket: Socket): void {
+  socket.end()
+  socket.resume()
+  setTimeout(() => socket.destroy(), lingerMs).unref()
+}
 
 /**
  * Makes a server that Fastify answers. It does not listen yet.
@@ -93,7 +103,9 @@ const ending = new WeakSet<Socket>()
  * and a count that it took would be missing.
  */
 export function endAfter(response: ServerResponse): void {
-  ending.add(response.req.socket)
+  const { socket } = response.req
+  ending.add(socket)
+  closeBy(socket, () => linger(socket))
   response.setHeader('connection', 'close')
 }
 
@@ -107,7 +119,11 @@ const lastAnswers = new WeakMap<Socket, ServerResponse>()
 function untilLast(next: RequestListener, isStopping: () => boolean): RequestListener {
   return (request, response) => {
     const { socket } = request
-    if (ending.has(socket)) return
+    if (ending.has(socket)) {
+      // Until the last answer is sent, later requests wait in the client and not here.
+      socket.pause()
+      return
+    }
     // The client then opens no further request on this connection. Closing an idle connection could reset a
     // request on its way.
     if (isStopping()) endAfter(response)
@@ -184,7 +200,6 @@ function answer(socket: Socket, problem: Problem, id: string): void {
   })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`)
-  socket.end(body)
-  // Closing at once, with bytes unread, would reset the connection before the client can read the answer.
-  socket.setTimeout(lingerMs, () => socket.destroy())
+  socket.write(body)
+  linger(socket)
 }

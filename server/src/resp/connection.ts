@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { lingerMs, stalledMs } from '../http/connections.js'
+import { linger, stalledMs } from '../http/connections.js'
 import { untilGone } from '../http/load.js'
 import { newRequestId, type RefusalLog } from '../http/log.js'
 import { refusalOf } from '../http/problems.js'
@@ -182,10 +182,7 @@ export class Connection {
   #finish(): void {
     const socket = this.#socket
     clearTimeout(this.#partial)
-    socket.end()
-    // Closing at once, with bytes unread, would reset the connection before the client can read the answers.
-    socket.resume()
-    setTimeout(() => socket.destroy(), lingerMs).unref()
+    linger(socket)
   }
 }
 
