@@ -37,6 +37,34 @@ it.each(programs('js'))('the program number %# in JavaScript gets numbers and id
   expectNumbers(stdout)
 })
 
+it('redis with clientSideCache is told why it cannot connect, and a refused transaction takes no number', async () => {
+  const place = mkdtempSync(join(folder, 'cache-'))
+  symlinkSync(installOnce('test/stores/clients', ['--ignore-scripts']), join(place, 'node_modules'))
+  const code = `
+import { Redis } from 'ioredis'
+import { createClient } from 'redis'
+const url = process.env.IDS_URL
+const cached = createClient({ url, RESP: 3, clientSideCache: { ttl: 0, maxEntries: 0, evictPolicy: 'LRU' } })
+await new Promise((resolve) => {
+  cached.on('error', (error) => resolve(console.log(error.message)))
+  cached.connect().catch(() => {})
+})
+cached.destroy()
+const plain = await createClient({ url }).connect()
+await plain.multi().incr('multi').incr('multi').exec().catch((error) => console.log(error.message))
+const other = new Redis(url)
+await other.multi().incr('multi').incr('multi').exec().catch((error) => console.log(error.message))
+console.log(await other.incr('multi'))
+process.exit(0)
+`
+  writeFileSync(join(place, 'cache.mjs'), code)
+  const { stdout } = await runs(process.execPath, [join(place, 'cache.mjs')], { env: { ...process.env, IDS_URL: url } })
+  const lines = stdout.trim().split('\n')
+  expect(lines[0]).toContain('CLIENT TRACKING came, and a client that caches replies would repeat ids')
+  for (const line of lines.slice(1, -1)) expect(line).toMatch(/transaction|EXECABORT|aborted/i)
+  expect(lines.at(-1)).toBe('1')
+})
+
 describeWith(['redisPy'], 'redis-py', () => {
   it('gets numbers and ids, also in a pipeline', async () => {
     const [code = ''] = programs('python')
@@ -51,6 +79,15 @@ try:
     raise SystemExit('SET was not refused')
 except redis.ResponseError as error:
     assert 'this is graupel-server' in str(error), error
+try:
+    with ids.pipeline() as pipe:
+        for _ in range(3):
+            pipe.incr('transaction')
+        pipe.execute()
+    raise SystemExit('MULTI was not refused')
+except redis.ResponseError as error:
+    assert 'the service has no transactions' in str(error), error
+assert ids.incr('transaction') == 1
 `
     const { stdout } = await runs(python, ['-c', code + more], { env: { ...process.env, IDS_URL: url } })
     expectNumbers(stdout)
