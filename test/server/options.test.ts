@@ -84,6 +84,12 @@ describe('an option', () => {
     expect(optionsOf(['--config', fileOf({ allowAnonymous: true })]).allowAnonymous).toBe(true)
   })
 
+  test('can be an address or the name of a host', () => {
+    for (const host of ['::1', 'localhost', '127.0.0.2']) expect(optionsOf(['--host', host]).host).toBe(host)
+    const far = ['--allow-anonymous', '--host']
+    for (const host of ['::', 'fe80::1%eth0', 'ids.example.com']) expect(optionsOf([...far, host]).host).toBe(host)
+  })
+
   test('can be a node, some fields of a node, or a range of nodes', () => {
     expect(optionsOf(['--node', '7']).node).toBe(7)
     expect(optionsOf(['--node', 'datacenter=1,worker=2']).node).toEqual({ datacenter: 1, worker: 2 })
@@ -133,6 +139,9 @@ describe('the service refuses', () => {
     ['a number in another form', ['--port', '0x10'], /^--port is "0x10"/],
     ['a number with a fraction', ['--max-count', '1.5'], /^--max-count is "1.5"/],
     ['a number that is negative', ['--drain-ms=-1'], /^--drain-ms is "-1"/],
+    ['a port in the address', ['--host', '127.0.0.1:80'], /^--host is "127.0.0.1:80"; give an address without a port/],
+    ['a URL', ['--host', 'http://127.0.0.1'], /^--host is "http:\/\/127.0.0.1"; give an address/],
+    ['an address in brackets', ['--host', '[::1]'], /^--host is "\[::1\]"; give an address .* or ::1/],
     ['an empty text', ['--host', ''], /^--host is ""; give a text that is not empty/],
     ['another word for a switch', ['--allow-anonymous=yes'], /^--allow-anonymous is "yes"; give true or false/],
     [

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import { defineLayout, type Layout, type LayoutSpec, layouts } from 'graupel'
 import { didYouMean } from '#suggestion'
 import { StartError, shown } from '../failure.js'
@@ -28,6 +29,13 @@ export const whole =
 export const text: Read<string> = (name, value) => {
   if (typeof value === 'string' && value !== '') return value
   throw invalid(name, value, 'a text that is not empty')
+}
+
+/** Reads an address or a name of a host. A port in it would count as a host that does not exist. */
+export const address: Read<string> = (name, value) => {
+  const given = text(name, value)
+  if (isIPv6(given) || /^[^:/\s]+$/.test(given)) return given
+  throw invalid(name, value, 'an address without a port, such as 127.0.0.1 or ::1')
 }
 
 export const flag: Read<boolean> = (name, value) => {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type Layout, layouts } from 'graupel'
 import type { CounterOptions, SegmentOptions } from 'graupel/segments'
 import type { KindChoice } from './kinds.js'
-import { choice, flag, layoutList, named, nodeChoice, type Read, range, text, whole } from './readers.js'
+import { address, choice, flag, layoutList, named, nodeChoice, type Read, range, text, whole } from './readers.js'
 
 /** One option of the service. */
 export interface Option<T> {
@@ -38,7 +38,7 @@ export const table = {
     value: 'ADDRESS',
     help: 'the address to listen on; any but loopback needs --token-file',
     byDefault: '127.0.0.1',
-    read: text,
+    read: address,
   },
   port: { value: 'PORT', help: 'the port, 0 for any free port', byDefault: 4728, read: whole(0, 65_535) },
   adminPort: {
