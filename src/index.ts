@@ -1,8 +1,6 @@
 export { type Encoding, encodeId, encodings, parseId, type TextEncoding } from './codec/index.js'
 export { type ErrorCode, type ErrorDetails, errorCodes, GraupelError } from './core/errors.js'
-export type { AheadEvent, EngineEvent, LeaseEvent, SegmentsEvent } from './core/events.js'
 export { type EngineInfo, type EngineKind, type EngineOption, engineInfo } from './engine/choose.js'
-export type { IdArray, SequenceStartMode } from './engine/engine.js'
 export { type NodeSources, nodeFromEnvironment } from './engine/source/environment.js'
 export { createGenerator } from './generator/create.js'
 export type { BaseGenerator, IdGenerator, NarrowGenerator, Stats } from './generator/id-generator.js'
@@ -24,5 +22,7 @@ export {
   type Placement,
   timestampMsOf,
 } from './layout/index.js'
+export type { AheadEvent, EngineEvent, LeaseEvent, SegmentsEvent } from './platform/events.js'
 export type { OverflowAction, RollbackAction, RollbackEvent } from './policy/policy.js'
 export { defineSerial, type Serial, type SerialOptions } from './serial/index.js'
+export type { IdArray, SequenceStartMode } from './state/engine.js'

@@ -63,7 +63,7 @@ void Options::Refuse(const char* name) {
   Throw(env_, code_,
         std::string(name) +
             " has the wrong type or is out of range; pass the type and range of "
-            "CoreSpec in src/engine/engine.ts");
+            "CoreSpec in src/state/engine.ts");
 }
 
 }  // namespace graupel

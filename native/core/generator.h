@@ -19,7 +19,7 @@
 
 namespace graupel {
 
-// The outcomes of a call. src/engine/engine.ts repeats the numbers, and
+// The outcomes of a call. src/state/engine.ts repeats the numbers, and
 // test/engine/numbers.test.ts compares them.
 enum class Status : uint32_t {
   kOk = 0,

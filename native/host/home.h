@@ -39,7 +39,7 @@ struct Home {
   }
 };
 
-// The place of the word, and the kind of its bound. src/engine/engine.ts repeats the
+// The place of the word, and the kind of its bound. src/state/engine.ts repeats the
 // numbers.
 enum class Place : uint32_t { kProcess = 0, kHost = 1 };
 enum class Bound : uint32_t { kNone = 0, kFile = 1, kExternal = 2 };
@@ -50,7 +50,7 @@ struct HomeOptions {
   Identity identity;
   Layout layout;
   std::string path;      // The state file, for Bound::kFile.
-  std::string file_key;  // The key in that file, which src/engine/key.ts makes.
+  std::string file_key;  // The key in that file, which src/state/key.ts makes.
   uint64_t window_ticks = 1;
   int lock_ms = 1000;  // For the locks of the file, all together; and for a tick.
   uint64_t now_tick = 0;

@@ -1,7 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { engineOptions } from '../engine/choose.js'
-import { startModes } from '../engine/engine.js'
 import {
   createGenerator,
   type ErrorCode,
@@ -13,6 +12,7 @@ import {
 } from '../index.js'
 import { acquireLease, type LeaseOptions } from '../lease/index.js'
 import { overflowActions, rollbackActions } from '../policy/policy.js'
+import { startModes } from '../state/engine.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import { textFlags, textOf } from './id-texts.js'
 import { interruptible } from './interrupt.js'

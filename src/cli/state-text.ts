@@ -1,11 +1,11 @@
-import { stateFormat } from '../engine/state-errors.js'
-import type { Claim } from '../host/claims.js'
 import type { Page, StateFile } from '../host/format.js'
-import { type Account, lastSlotOf, type Memory } from '../host/list.js'
-import type { Ids, State } from '../host/read.js'
-import { type User, userOf } from '../host/users.js'
 import { fieldsText } from '../layout/index.js'
+import { stateFormat } from '../state/errors.js'
 import { nodeRows, type Paint, printable, table, timeRows, timeText } from './output.js'
+import type { Claim } from './state/claims.js'
+import { type Account, lastSlotOf, type Memory } from './state/list.js'
+import type { Ids, State } from './state/read.js'
+import { type User, userOf } from './state/users.js'
 
 /** Returns a page or a state file as an object for `--json`, with the processes that have it open. */
 export function plainAccount({ state, memory, lastSlot, users }: Account) {

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
-import { claimAt, isClaimAt } from '../host/claims.js'
-import { cleanFolder, type Removal } from '../host/clean.js'
 import { pagesFolder } from '../host/folder.js'
-import { accountOf, isBroken, isClaim, type Listed, lastTimeMs, statesIn } from '../host/list.js'
-import { readState, type State } from '../host/read.js'
-import { rememberedBeside, removeClaim, removePage } from '../host/remove.js'
 import { type Arguments, helpFlag, type Manual, quote, shorten, UsageError } from './arguments.js'
 import { howFar, jsonLine, type Output, type Paint, paintFor, printable, table, timeText } from './output.js'
+import { claimAt, isClaimAt } from './state/claims.js'
+import { cleanFolder, type Removal } from './state/clean.js'
+import { accountOf, isBroken, isClaim, type Listed, lastTimeMs, statesIn } from './state/list.js'
+import { readState, type State } from './state/read.js'
+import { rememberedBeside, removeClaim, removePage } from './state/remove.js'
 import { accountLines, claimLines, claimTime, plainAccount, plainClaim, plainState } from './state-text.js'
 
 const flags = {

@@ -1,11 +1,11 @@
 import type { Clock } from '../core/timing.js'
 import { high, low } from '../core/typed-array.js'
-import type { IdArray } from '../engine/engine.js'
 import { copyIds, isSigned, signError } from '../numbers/array.js'
 import type { Fetched } from '../numbers/fetched.js'
 import { machineReader } from '../numbers/machine.js'
 import { fetchAt, type Stock } from '../numbers/prefetcher.js'
 import type { ReadyNumbers } from '../numbers/source.js'
+import type { IdArray } from '../state/engine.js'
 import type { ResolvedOptions } from './options.js'
 import { Batch, Runs } from './runs.js'
 

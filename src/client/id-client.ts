@@ -1,9 +1,9 @@
 // Declares `Disposable` for programs whose lib is older than ESNext and that have no @types/node.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { IdArray } from '../engine/engine.js'
 import type { NarrowGenerator, NumbersOf } from '../generator/id-generator.js'
 import type { DecodedId, Field, Layout } from '../layout/index.js'
+import type { IdArray } from '../state/engine.js'
 import type { ServerStats } from './service.js'
 
 /**

@@ -1,7 +1,7 @@
 import { show } from '../core/errors.js'
-import type { IdArray } from '../engine/engine.js'
 import type { Layout } from '../layout/index.js'
 import { writeRun } from '../numbers/row.js'
+import type { IdArray } from '../state/engine.js'
 import { isAscendingByTime } from './replays.js'
 
 /**

@@ -1,6 +1,6 @@
 import { platform } from '#platform'
 import { GraupelError, show, typeError } from '../core/errors.js'
-import { publish } from '../core/events.js'
+import { publish } from '../platform/events.js'
 import { type Binding, type NativeEngine, nativeEngine } from './native/core.js'
 import { faultError } from './native/fault.js'
 

@@ -1,5 +1,5 @@
-import type { ClaimClock } from './claims.js'
-import type { CoreSpec } from './engine.js'
+import type { ClaimClock } from '../state/claims.js'
+import type { CoreSpec } from '../state/engine.js'
 
 /**
  * The slots of one layout: `tick << sequenceBits | sequence`. They have up to 64 bits, so they are bigints.

@@ -1,5 +1,4 @@
 import type { EngineKind } from '../engine/choose.js'
-import type { Core, IdArray } from '../engine/engine.js'
 import type { NodeSource } from '../engine/source/node-source.js'
 import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
 import { checkIdArray, isSigned, signError } from '../numbers/array.js'
@@ -8,6 +7,7 @@ import { Queue } from '../numbers/queue.js'
 import type { MoreNumbers } from '../numbers/source.js'
 import type { Counters } from '../policy/policy.js'
 import { PolicyRunner } from '../policy/runner.js'
+import type { Core, IdArray } from '../state/engine.js'
 import type { BaseGenerator, NarrowGenerator, Stats } from './id-generator.js'
 import type { ResolvedOptions } from './resolve.js'
 

@@ -2,9 +2,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { EngineKind } from '../engine/choose.js'
-import type { IdArray } from '../engine/engine.js'
 import type { LeaseStats } from '../engine/source/shared-lease.js'
 import type { DecodedId, Field, IsNarrow, Layout } from '../layout/index.js'
+import type { IdArray } from '../state/engine.js'
 
 /**
  * A generator of ids, made by {@link createGenerator}: a {@link BaseGenerator}, and with layouts of at most

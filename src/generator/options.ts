@@ -1,8 +1,8 @@
 import type { EngineOption } from '../engine/choose.js'
-import type { SequenceStartMode } from '../engine/engine.js'
 import type { LeaseHandle } from '../engine/source/shared-lease.js'
 import type { Field, Layout, NodeOf } from '../layout/index.js'
 import type { OverflowAction, RollbackAction, RollbackEvent } from '../policy/policy.js'
+import type { SequenceStartMode } from '../state/engine.js'
 
 /**
  * The options of {@link createGenerator}: {@link GeneratorSettings}, without those that the lease decides if

@@ -2,12 +2,12 @@ import { platform } from '#platform'
 import { GraupelError, rangeError, show, typeError } from '../core/errors.js'
 import { millisecondsFrom, oneOf, readOptions, textFrom } from '../core/options.js'
 import { chooseEngine, type EngineKind } from '../engine/choose.js'
-import { type Place, type SequenceStartMode, startModes } from '../engine/engine.js'
 import type { StateOptions } from '../engine/source/core-spec.js'
 import { nodeFromVariable, nodeVariable } from '../engine/source/environment.js'
 import { type ResolvedLease, readLeaseOption } from '../engine/source/shared-lease.js'
 import { combineNode, type Field, type Layout, layoutOf, optionsElsewhere } from '../layout/index.js'
 import { overflowActions, type Policy, rollbackActions } from '../policy/policy.js'
+import { type Place, type SequenceStartMode, startModes } from '../state/engine.js'
 import { type GeneratorOptions, optionNames } from './options.js'
 
 /** The native engine counts milliseconds in 31 bits. */

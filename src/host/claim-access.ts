@@ -1,6 +1,6 @@
 import { GraupelError } from '../core/errors.js'
-import type { Claimant, ClaimClock } from '../engine/claims.js'
-import { type Identity, layoutNameIn } from '../engine/key.js'
+import type { Claimant, ClaimClock } from '../state/claims.js'
+import { type Identity, layoutNameIn } from '../state/key.js'
 import type { Step } from './claim-steps.js'
 import { checkFolder, claimIn, ownFolder, pagesFolder } from './folder.js'
 import { fateOf, isThisProcess } from './process.js'

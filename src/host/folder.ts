@@ -1,5 +1,5 @@
 import { GraupelError, rangeError, show } from '../core/errors.js'
-import { unsafeFolder } from '../engine/state-errors.js'
+import { unsafeFolder } from '../state/errors.js'
 import { attempt, hasCode, permissionFor } from './system.js'
 
 // The folder of a user's pages and claims, and their names in it. Node's own modules are taken from the

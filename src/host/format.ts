@@ -1,5 +1,5 @@
 import { GraupelError } from '../core/errors.js'
-import { damagedState, otherFormat, type StateKind, stateFormat } from '../engine/state-errors.js'
+import { damagedState, otherFormat, type StateKind, stateFormat } from '../state/errors.js'
 
 // The bytes of pages and state files: docs/state-format.md describes them, native/host writes them, and in
 // TypeScript this module alone knows their offsets.
@@ -49,7 +49,7 @@ export const sealed = 0xffff_ffff_ffff_ffffn
 const tooMany = 0xffff_ffff
 
 interface Common {
-  /** The ids that it is for (`src/engine/key.ts`). */
+  /** The ids that it is for (`src/state/key.ts`). */
   readonly key: string
   /** The layout of the ids with its names. */
   readonly description: string

@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import { GraupelError, show, showTime } from '../core/errors.js'
-import { isHeard } from '../core/events.js'
 import { machineGeneration } from '../engine/open.js'
+import { isHeard } from '../platform/events.js'
 import { StoreCalls } from '../stores/calls.js'
 import { tokenAt } from '../stores/record.js'
 import { Group } from './group.js'

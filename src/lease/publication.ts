@@ -1,5 +1,4 @@
 import { platform } from '#platform'
-import { type LeaseEvent, publish } from '../core/events.js'
 import { engineInfo } from '../engine/choose.js'
 import { sealNode } from '../engine/source/leased-node.js'
 import {
@@ -13,6 +12,7 @@ import {
   wakesOfLeases,
 } from '../engine/source/shared-lease.js'
 import type { Field } from '../layout/index.js'
+import { type LeaseEvent, publish } from '../platform/events.js'
 import { tokenAt } from '../stores/record.js'
 import type { ResolvedLeaseOptions } from './options.js'
 

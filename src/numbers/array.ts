@@ -1,6 +1,6 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { bufferGetter, isBytes, kindOf, lengthGetter, setElements } from '../core/typed-array.js'
-import type { IdArray } from '../engine/engine.js'
+import type { IdArray } from '../state/engine.js'
 
 const maxElements = 0xffff_ffff
 

@@ -1,6 +1,6 @@
 import { bufferGetter, byteOffsetGetter, two32 } from '../core/typed-array.js'
-import type { IdArray } from '../engine/engine.js'
 import { writeRow } from '../engine/js/id-writer.js'
+import type { IdArray } from '../state/engine.js'
 import { findAddon } from './addon.js'
 
 /** From this many numbers on, the addon writes them in a fifth of the time that JavaScript takes. */

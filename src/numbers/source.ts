@@ -1,4 +1,4 @@
-import type { IdArray } from '../engine/engine.js'
+import type { IdArray } from '../state/engine.js'
 
 /**
  * Numbers that can be handed out at once. The core of an engine is such an object, and so is a batch that was

@@ -1,4 +1,4 @@
-import type { IdArray } from '../engine/engine.js'
+import type { IdArray } from '../state/engine.js'
 import { checkIdArray, isSigned, lengthOf, signError } from './array.js'
 import type { Progress, ReadyNumbers, Task } from './source.js'
 

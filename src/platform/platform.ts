@@ -1,7 +1,7 @@
 import type { Clock } from '../core/timing.js'
-import type { Claims } from '../engine/claims.js'
-import type { Core, CoreSpec } from '../engine/engine.js'
 import type { Binding } from '../engine/native/core.js'
+import type { Claims } from '../state/claims.js'
+import type { Core, CoreSpec } from '../state/engine.js'
 import type { BlockCipher } from './cipher.js'
 import type { Debug } from './debug.js'
 

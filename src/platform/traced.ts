@@ -1,5 +1,5 @@
-import type { CeilingWaited, Core, CoreSpec, IdArray, Observation, Reservation } from '../engine/engine.js'
-import { nameOfIds } from '../engine/key.js'
+import type { CeilingWaited, Core, CoreSpec, IdArray, Observation, Reservation } from '../state/engine.js'
+import { nameOfIds } from '../state/key.js'
 import type { Debug } from './debug.js'
 
 /**

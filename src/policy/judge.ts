@@ -1,4 +1,4 @@
-import type { Observation } from '../engine/engine.js'
+import type { Observation } from '../state/engine.js'
 import type { OverflowAction, Policy, RollbackAction } from './policy.js'
 
 /** How far the state word is ahead of the clock, and why. */

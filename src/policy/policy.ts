@@ -1,7 +1,7 @@
-import type { AheadEvent } from '../core/events.js'
-import type { Core } from '../engine/engine.js'
 import type { NodeSource } from '../engine/source/node-source.js'
 import type { Layout } from '../layout/index.js'
+import type { AheadEvent } from '../platform/events.js'
+import type { Core } from '../state/engine.js'
 
 export const rollbackActions = ['throw', 'wait', 'advance', 'reuse'] as const
 /** The action if the clock has stepped back behind the last id; `docs/rollback.md` compares the actions. */

@@ -1,6 +1,6 @@
 import { closedError, GraupelError, showTime } from '../core/errors.js'
-import { type Observation, Status } from '../engine/engine.js'
 import { beforeEpochError, expiredError } from '../layout/index.js'
+import { type Observation, Status } from '../state/engine.js'
 import type { Situation } from './judge.js'
 import type { Judged } from './policy.js'
 

@@ -1,8 +1,8 @@
 import { platform } from '#platform'
 import { show, typeError } from '../core/errors.js'
-import { type AheadEvent, publish } from '../core/events.js'
-import { type Core, type Observation, Status } from '../engine/engine.js'
 import type { MoreNumbers, Progress, ReadyNumbers, Round, Task } from '../numbers/source.js'
+import { type AheadEvent, publish } from '../platform/events.js'
+import { type Core, type Observation, Status } from '../state/engine.js'
 import { judge, type Situation, situationOf } from './judge.js'
 import {
   type Counters,

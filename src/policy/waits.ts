@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { CeilingOutcome } from '../engine/engine.js'
+import { CeilingOutcome } from '../state/engine.js'
 import type { Situation } from './judge.js'
 import type { Judged } from './policy.js'
 import { clockError, observe } from './refusal.js'

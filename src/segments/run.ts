@@ -1,9 +1,9 @@
 import { halves, high, low, two32, whole } from '../core/typed-array.js'
-import type { IdArray } from '../engine/engine.js'
 import type { Fetched } from '../numbers/fetched.js'
 import { machineReader } from '../numbers/machine.js'
 import { writeRun } from '../numbers/row.js'
 import type { ReadyNumbers } from '../numbers/source.js'
+import type { IdArray } from '../state/engine.js'
 import type { SegmentMemory, Taken } from './memory.js'
 import type { Segment } from './range.js'
 

@@ -2,11 +2,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { closedError, GraupelError, rangeError, typeError } from '../core/errors.js'
-import type { IdArray } from '../engine/engine.js'
 import { isSigned } from '../numbers/array.js'
 import { FetchedNumbers } from '../numbers/fetched.js'
 import { Numbers } from '../numbers/numbers.js'
 import { Queue, type QueueClock } from '../numbers/queue.js'
+import type { IdArray } from '../state/engine.js'
 import { objectOf, type SegmentHandle, type SegmentInfo } from './handle.js'
 import { Run } from './run.js'
 import type { SegmentSupply } from './thread-channel.js'

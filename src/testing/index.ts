@@ -1,7 +1,6 @@
 import { platform } from '#platform'
 import { show, typeError } from '../core/errors.js'
 import { readOptions } from '../core/options.js'
-import type { Core, CoreSpec } from '../engine/engine.js'
 import { JsCore } from '../engine/js/core.js'
 import { StateTable } from '../engine/js/state-table.js'
 import { ThreadStates } from '../engine/js/thread-states.js'
@@ -19,6 +18,7 @@ import {
   type NodeOf,
   optionsElsewhere,
 } from '../layout/index.js'
+import type { Core, CoreSpec } from '../state/engine.js'
 
 /**
  * The options of {@link testGenerator}, with the meaning that they have for `createGenerator`.

@@ -296,7 +296,7 @@ describe('docs/leases.md', () => {
   it('has the events that there are', () => {
     const kinds = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, kind]) => kind)
     const [, union = ''] =
-      /interface LeaseEvent \{[\s\S]*?\n {2}type:([^\n]*(?:\n {4}\|.*)*)\n/.exec(read('src/core/events.ts')) ?? []
+      /interface LeaseEvent \{[\s\S]*?\n {2}type:([^\n]*(?:\n {4}\|.*)*)\n/.exec(read('src/platform/events.ts')) ?? []
     const [, table = ''] = read('docs/leases.md').split('| `type` |')
     const [rows = ''] = table.split('\n\n')
     expect(kinds(rows, /^\| `(.*?)` \|/gm)).toEqual(kinds(union, /'(.*?)'/g))
@@ -327,7 +327,8 @@ describe('docs/numbers.md', () => {
     const numbers = await segments.createSegmentGenerator({ store: stores.memoryStore(), name: 'orders' })
     expect(namesBelow('| property | what it is |')).toEqual(Object.keys(numbers.stats()))
     const [, union = ''] =
-      /interface SegmentsEvent \{[\s\S]*?\n {2}type:([^\n]*(?:\n {4}\|.*)*)\n/.exec(read('src/core/events.ts')) ?? []
+      /interface SegmentsEvent \{[\s\S]*?\n {2}type:([^\n]*(?:\n {4}\|.*)*)\n/.exec(read('src/platform/events.ts')) ??
+      []
     expect(namesBelow('| event | when |')).toEqual(union.match(/\w+/g))
   })
 })

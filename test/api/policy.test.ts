@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Observation } from '../../src/engine/engine.js'
 import { judge, type Situation, situationOf, type Verdict } from '../../src/policy/judge.js'
 import type { OverflowAction, Policy, RollbackAction } from '../../src/policy/policy.js'
+import type { Observation } from '../../src/state/engine.js'
 
 const policy: Policy = { onRollback: 'advance', onOverflow: 'wait', maxAheadMs: 1000, maxWaitMs: 50 }
 

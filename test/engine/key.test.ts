@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { defineLayout, layouts } from '../../src/index.js'
 import {
   describeLayout,
   fileKeyOf,
@@ -7,8 +8,7 @@ import {
   makeKey,
   parseDescription,
   parseKey,
-} from '../../src/engine/key.js'
-import { defineLayout, layouts } from '../../src/index.js'
+} from '../../src/state/key.js'
 
 // The texts are a part of the format, because pages and state files on disks contain them.
 

@@ -1,8 +1,8 @@
-import type { CoreSpec } from '../../src/engine/engine.js'
 import { machineGeneration } from '../../src/engine/open.js'
 import { coreSpec } from '../../src/engine/source/core-spec.js'
 import { resolveOptions } from '../../src/generator/resolve.js'
 import { defineLayout } from '../../src/layout/index.js'
+import type { CoreSpec } from '../../src/state/engine.js'
 
 // Cores with eight slots a tick, below ceilings that calls raise.
 

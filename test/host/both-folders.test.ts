@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, it, vi } from 'vitest'
-import { makeKey } from '../../src/engine/key.js'
 import { claimIn, pageBeside, pagesFolder } from '../../src/host/folder.js'
 import { createGenerator, layouts } from '../../src/index.js'
+import { makeKey } from '../../src/state/key.js'
 import { engines, freshNamespace } from '../support/engines.js'
 
 // C++ and TypeScript each determine the folder of pages: src/host/folder.ts says why. If they disagreed, the

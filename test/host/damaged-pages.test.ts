@@ -3,11 +3,11 @@ import { chmodSync, chownSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlink
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { describeLayout, makeKey } from '../../src/engine/key.js'
+import { readState } from '../../src/cli/state/read.js'
 import { claimIn, pageBeside, pagesFolder } from '../../src/host/folder.js'
 import { headerAt, pageAt } from '../../src/host/format.js'
-import { readState } from '../../src/host/read.js'
 import { createGenerator, layouts } from '../../src/index.js'
+import { describeLayout, makeKey } from '../../src/state/key.js'
 import { caught, engines, freshNamespace } from '../support/engines.ts'
 import { type Bytes, bytesOf } from '../support/state-bytes.ts'
 

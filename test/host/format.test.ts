@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { stateFormat } from '../../src/engine/state-errors.js'
 import { fileAt, headerAt, kinds, pageAt, sizes } from '../../src/host/format.js'
+import { stateFormat } from '../../src/state/errors.js'
 
 // The specification is docs/state-format.md. The TypeScript reads by src/host/format.ts, and the tests write
 // by it.

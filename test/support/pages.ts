@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseKey } from '../../src/engine/key.js'
 import { pagesFolder } from '../../src/host/folder.js'
 import { headerAt, keyIn } from '../../src/host/format.js'
+import { parseKey } from '../../src/state/key.js'
 
 // The pages and claims of a namespace; none on Windows.
 

@@ -1,5 +1,3 @@
-import { describeLayout, makeKey } from '../../src/engine/key.js'
-import { stateFormat } from '../../src/engine/state-errors.js'
 import {
   fileAt,
   headerAt,
@@ -12,6 +10,8 @@ import {
   sizes,
 } from '../../src/host/format.js'
 import { layouts } from '../../src/index.js'
+import { stateFormat } from '../../src/state/errors.js'
+import { describeLayout, makeKey } from '../../src/state/key.js'
 
 export { sealed }
 

@@ -1,7 +1,7 @@
-import type { Claimant, Claims } from '../claims.js'
-import type { CoreSpec } from '../engine.js'
+import type { Claimant, Claims } from '../../state/claims.js'
+import type { CoreSpec } from '../../state/engine.js'
+import { tooEarly } from '../../state/errors.js'
 import { SlotClock } from '../slots.js'
-import { tooEarly } from '../state-errors.js'
 import type { State } from './state.js'
 import { fields32, fields64, type StateTable } from './state-table.js'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/timing.js'
-import type { CoreSpec } from '../engine.js'
+import type { CoreSpec } from '../../state/engine.js'
 
 /** The clocks of the platform that the engine reads. */
 export type SystemClocks = Pick<Clock, 'wallMs' | 'monotonicMs'>

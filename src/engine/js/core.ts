@@ -8,7 +8,7 @@ import {
   type Observation,
   type Reservation,
   Status,
-} from '../engine.js'
+} from '../../state/engine.js'
 import { clockFor } from './clock.js'
 import type { IdWriter } from './id-writer.js'
 import { Reserver } from './reserver.js'

@@ -1,5 +1,5 @@
 import { bufferGetter, byteOffsetGetter, high, low, two32 } from '../../core/typed-array.js'
-import type { CoreSpec, IdArray } from '../engine.js'
+import type { CoreSpec, IdArray } from '../../state/engine.js'
 import type { SlotRange } from '../slots.js'
 
 /** The id with sequence number 0 of a tick, in two halves of 32 bits. */

@@ -1,4 +1,4 @@
-import type { CoreSpec, IdArray } from '../engine.js'
+import type { CoreSpec, IdArray } from '../../state/engine.js'
 import type { JsClaim } from './claim.js'
 import { isGivenBack } from './claim.js'
 import type { IdWriter } from './id-writer.js'

@@ -1,4 +1,4 @@
-import type { SequenceStartMode } from '../engine.js'
+import type { SequenceStartMode } from '../../state/engine.js'
 import { type SlotRange, Slots } from '../slots.js'
 import { isGivenBack, SharedClaim } from './claim.js'
 import { History } from './history.js'

@@ -1,5 +1,5 @@
-import type { Claims } from '../claims.js'
-import type { CoreSpec } from '../engine.js'
+import type { Claims } from '../../state/claims.js'
+import type { CoreSpec } from '../../state/engine.js'
 import { JsClaim } from './claim.js'
 import { clockFor, type SystemClocks } from './clock.js'
 import { type BaseId, IdWriter } from './id-writer.js'

@@ -1,4 +1,4 @@
-import type { CoreSpec, IdArray, Observation } from '../engine.js'
+import type { CoreSpec, IdArray, Observation } from '../../state/engine.js'
 import { JsCore } from './core.js'
 import type { ThreadStates } from './thread-states.js'
 

@@ -1,5 +1,5 @@
 import { high, low } from '../../core/typed-array.js'
-import type { PageStep } from '../claims.js'
+import type { PageStep } from '../../state/claims.js'
 import {
   bounds,
   type CeilingWaited,
@@ -11,8 +11,8 @@ import {
   type Reservation,
   Status,
   startModes,
-} from '../engine.js'
-import type { Identity } from '../key.js'
+} from '../../state/engine.js'
+import type { Identity } from '../../state/key.js'
 import type { Fault } from './fault.js'
 
 /**

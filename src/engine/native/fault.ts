@@ -1,5 +1,4 @@
 import { GraupelError } from '../../core/errors.js'
-import type { Identity } from '../key.js'
 import {
   damagedState,
   fileOfOtherIds,
@@ -8,7 +7,8 @@ import {
   tooEarly,
   unsafeFolder,
   unsafePage,
-} from '../state-errors.js'
+} from '../../state/errors.js'
+import type { Identity } from '../../state/key.js'
 
 /** Why the native engine cannot open or use a state (`native/host/fault.h`). */
 export interface Fault {

@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import { type Layout, placeNode } from '../../layout/index.js'
-import type { Bound, CoreSpec, Place, SequenceStartMode } from '../engine.js'
-import { describeLayout, fileKeyOf, makeKey } from '../key.js'
+import type { Bound, CoreSpec, Place, SequenceStartMode } from '../../state/engine.js'
+import { describeLayout, fileKeyOf, makeKey } from '../../state/key.js'
 
 /**
  * The options of a generator that say which state it counts in, and how. A lease that moves to another node

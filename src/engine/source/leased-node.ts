@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import { errorCodes, GraupelError, showTime } from '../../core/errors.js'
+import { type Core, type CoreSpec, Status } from '../../state/engine.js'
 import type { EngineKind } from '../choose.js'
-import { type Core, type CoreSpec, Status } from '../engine.js'
 import { engineOf, forgetKey, openCore } from '../open.js'
 import { coreSpec, type StateOptions } from './core-spec.js'
 import type { NodeSource } from './node-source.js'

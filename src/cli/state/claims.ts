@@ -1,11 +1,11 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { GraupelError } from '../core/errors.js'
-import { type Latest, latestStep } from './claim-steps.js'
-import { isClaimName } from './folder.js'
-import { type Fate, fateOf } from './process.js'
+import { GraupelError } from '../../core/errors.js'
+import { type Latest, latestStep } from '../../host/claim-steps.js'
+import { isClaimName } from '../../host/folder.js'
+import { type Fate, fateOf } from '../../host/process.js'
+import { attempt, hasCode } from '../../host/system.js'
 import { type Ids, idsOf, namesIn, unreadable } from './read.js'
-import { attempt, hasCode } from './system.js'
 
 /** A claim of the js engine that was read. */
 export interface Claim {

@@ -1,12 +1,12 @@
 import { existsSync, lstatSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { GraupelError } from '../core/errors.js'
-import { forgetClaim } from './claim.js'
+import type { GraupelError } from '../../core/errors.js'
+import { forgetClaim } from '../../host/claim.js'
+import { isUnfinishedName } from '../../host/folder.js'
+import { hasCode } from '../../host/system.js'
 import { type Claim, claimPathsIn, isClaimAt, readClaim } from './claims.js'
-import { isUnfinishedName } from './folder.js'
 import { type Broken, isBroken, isDayOld, type Listed, lastTimeMs, pagesIn } from './list.js'
 import { namesIn, readState, type State } from './read.js'
-import { hasCode } from './system.js'
 import { type Mappings, mappings } from './users.js'
 
 // Removes the pages and claims that are no longer needed. docs/state-file.md says why it is safe to forget a

@@ -160,11 +160,11 @@ export type Bound = keyof typeof bounds
 
 /** The state that an engine opens, and its limits; `src/engine/source/core-spec.ts` makes it. */
 export interface CoreSpec {
-  /** Names the state (`src/engine/key.ts`). Equal keys have one state. */
+  /** Names the state (`src/state/key.ts`). Equal keys have one state. */
   key: string
   /** The key in the state file; empty for other states. */
   fileKey: string
-  /** The layout with its names (`src/engine/key.ts`). */
+  /** The layout with its names (`src/state/key.ts`). */
   description: string
   place: Place
   bound: Bound

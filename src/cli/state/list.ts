@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import type { GraupelError } from '../core/errors.js'
-import { fileKeyOf } from '../engine/key.js'
+import type { GraupelError } from '../../core/errors.js'
+import { isPageName, pagesFolder } from '../../host/folder.js'
+import type { StateFile } from '../../host/format.js'
+import { bootId } from '../../host/process.js'
+import { hasCode } from '../../host/system.js'
+import { fileKeyOf } from '../../state/key.js'
 import { type Claim, claimPathsIn, readClaim } from './claims.js'
-import { isPageName, pagesFolder } from './folder.js'
-import type { StateFile } from './format.js'
-import { bootId } from './process.js'
 import { namesIn, readState, type State } from './read.js'
-import { hasCode } from './system.js'
 import { type User, usersOf } from './users.js'
 
 /** A page or a claim that cannot be read, and why. */

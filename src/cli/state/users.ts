@@ -1,5 +1,5 @@
 import { type BigIntStats, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { attempt } from './system.js'
+import { attempt } from '../../host/system.js'
 
 /** A process that has a page or a state file open. */
 export interface User {

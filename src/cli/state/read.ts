@@ -1,11 +1,11 @@
 import { type BigIntStats, readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { GraupelError } from '../core/errors.js'
-import { hasGeometry, type KeyClock, parseDescription, parseKey } from '../engine/key.js'
-import { damagedState } from '../engine/state-errors.js'
-import { type DecodedId, decode, type Layout } from '../layout/index.js'
-import { hasSoundCounter, maxBytes, parseState, type Stored } from './format.js'
-import { type Contents, hasCode, readContents } from './system.js'
+import { GraupelError } from '../../core/errors.js'
+import { hasSoundCounter, maxBytes, parseState, type Stored } from '../../host/format.js'
+import { type Contents, hasCode, readContents } from '../../host/system.js'
+import { type DecodedId, decode, type Layout } from '../../layout/index.js'
+import { damagedState } from '../../state/errors.js'
+import { hasGeometry, type KeyClock, parseDescription, parseKey } from '../../state/key.js'
 
 /** A page or a state file that was read. */
 export interface State {
