@@ -7,68 +7,41 @@ import { fileURLToPath } from 'node:url'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /**
- * The rooms of src/, each a folder or a file, with the rooms that it may import from. The entry of a file
- * wins over the entry of its folder. A room may only name rooms above it, so the table cannot have a cycle.
+ * The rooms of src/, each a folder or a file, with the rooms that it may import from. A room may only name
+ * rooms above it, so the table cannot have a cycle.
  */
 const mayImport: Record<string, string[]> = {
   core: [],
   layout: ['core'],
   codec: ['core', 'layout'],
-  inspect: ['codec', 'core', 'layout'],
+  inspect: ['layout'],
   pattern: ['core'],
-  serial: ['codec', 'core', 'layout', 'pattern'],
-  engine: ['core', 'layout'],
-  host: ['core', 'engine', 'layout'],
-  platform: ['core', 'engine', 'host'],
+  serial: ['core', 'layout', 'pattern'],
+  // What a state is: its key, its errors, and the contracts of engines, addon and claims.
+  state: ['core', 'layout'],
+  host: ['core', 'state'],
+  platform: ['core', 'host', 'state'],
   mask: ['codec', 'core', 'layout', 'platform'],
   kind: ['codec', 'core', 'layout', 'mask', 'platform'],
-  'core/events': ['core', 'platform'],
-  'engine/choose': ['core', 'core/events', 'engine', 'platform'],
-  'engine/open': ['core', 'engine', 'engine/choose', 'platform'],
-  // The origin of a generator's node, floor and ceiling.
-  'engine/source': ['core', 'engine', 'engine/choose', 'engine/open', 'layout', 'platform'],
+  // The engines, which of them a process has, and the origin of a generator's node, floor and ceiling.
+  engine: ['core', 'layout', 'platform', 'state'],
   // The calls of everything that hands out numbers, and the prefetcher.
-  numbers: ['codec', 'core', 'engine', 'engine/choose', 'layout', 'platform'],
-  policy: ['core', 'core/events', 'engine', 'engine/source', 'layout', 'numbers', 'platform'],
-  generator: [
-    'core',
-    'engine',
-    'engine/choose',
-    'engine/open',
-    'engine/source',
-    'layout',
-    'numbers',
-    'platform',
-    'policy',
-  ],
+  numbers: ['codec', 'core', 'engine', 'layout', 'platform', 'state'],
+  policy: ['core', 'engine', 'layout', 'numbers', 'platform', 'state'],
+  generator: ['core', 'engine', 'layout', 'numbers', 'platform', 'policy', 'state'],
   uuid: ['codec', 'core', 'generator', 'layout', 'mask', 'numbers', 'platform'],
-  testing: ['core', 'engine', 'engine/source', 'generator', 'layout', 'platform'],
+  testing: ['core', 'engine', 'generator', 'layout', 'platform', 'state'],
   stores: ['core', 'platform'],
-  lease: ['core', 'core/events', 'engine/choose', 'engine/open', 'engine/source', 'layout', 'platform', 'stores'],
+  lease: ['core', 'engine', 'layout', 'platform', 'stores'],
   counter: ['core', 'numbers', 'pattern', 'platform', 'stores'],
-  segments: ['core', 'core/events', 'counter', 'engine', 'numbers', 'platform', 'stores'],
-  // Stores by their URLs, with the clients that are installed.
-  'stores/url': ['core', 'lease', 'platform', 'stores'],
-  client: ['core', 'engine', 'generator', 'layout', 'numbers', 'platform'],
-  index: [
-    'codec',
-    'core',
-    'core/events',
-    'engine',
-    'engine/choose',
-    'engine/source',
-    'generator',
-    'layout',
-    'policy',
-    'serial',
-    'platform',
-  ],
+  segments: ['core', 'counter', 'numbers', 'platform', 'state', 'stores'],
+  client: ['core', 'generator', 'layout', 'numbers', 'platform', 'state'],
+  index: ['codec', 'core', 'engine', 'generator', 'layout', 'policy', 'serial', 'platform', 'state'],
   cli: [
     'codec',
     'core',
     'counter',
     'engine',
-    'engine/choose',
     'host',
     'index',
     'inspect',
@@ -79,15 +52,17 @@ const mayImport: Record<string, string[]> = {
     'platform',
     'policy',
     'segments',
-    'serial',
+    'state',
     'stores',
-    'stores/url',
     'uuid',
   ],
 }
 
 /** The names of package.json by which other rooms import the platform. */
 const platformNames = ['#platform', '#cipher']
+
+/** The module of the platform that is the same file in browsers. */
+const platformEvents = 'src/platform/events.js'
 
 /** The rooms that may use Node. All other rooms run in browsers, too. */
 const mayUseNode = [
@@ -158,12 +133,18 @@ for (const file of files) {
     else if (!allowed.includes(targetRoom))
       faults.push(`${file} imports ${target}: '${room}' may not know '${targetRoom}'`)
     else if (targetRoom === 'platform' && target.startsWith('.') && room !== 'platform') {
+      if (posix.join(file, '..', target) === platformEvents) continue
       faults.push(`${file} imports ${target}: import ${platformNames.join(' or ')}, which are other files in browsers`)
     }
   }
 }
 
 const pageFiles = filesIn('web/src', /\.ts$/)
+const serverFiles = filesIn('server/src', /\.ts$/)
+for (const circle of circlesOf([...files, ...pageFiles, ...serverFiles])) {
+  faults.push(`${circle.join(', ')}: each imports the next, and the last the first`)
+}
+
 for (const file of pageFiles) {
   for (const target of importsOf(file)) {
     const path = posix.join(file, '..', target)
@@ -217,6 +198,28 @@ function importsOf(file: string): string[] {
     /\bgetBuiltinModule\s*\(\s*['"]([^'"]+)['"]/g,
   ]
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, target = '']) => target))
+}
+
+/** Finds files that import each other, also for types alone: each circle once, by a search in depth. */
+function circlesOf(all: readonly string[]): string[][] {
+  const known = new Set(all)
+  const seen = new Set<string>()
+  const path: string[] = []
+  const circles: string[][] = []
+  const visit = (file: string) => {
+    const at = path.indexOf(file)
+    if (at >= 0) circles.push(path.slice(at))
+    if (seen.has(file)) return
+    seen.add(file)
+    path.push(file)
+    for (const target of importsOf(file)) {
+      const source = posix.join(file, '..', target).replace(/\.js$/, '.ts')
+      if (target.startsWith('.') && known.has(source)) visit(source)
+    }
+    path.pop()
+  }
+  for (const file of all) visit(file)
+  return circles
 }
 
 /** Returns the room of a file below src, given with its extension or without. */

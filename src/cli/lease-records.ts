@@ -1,9 +1,10 @@
 import { hostname } from 'node:os'
 import { type ErrorCode, GraupelError } from '../core/errors.js'
-import { Group, groupsFolder, lifeName, shardNodes } from '../lease/group.js'
+import { Group, lifeName, shardNodes } from '../lease/group.js'
 import { maxWindowMs } from '../lease/options.js'
 import { damagedGroup, type LeaseRecord, readGroup, readLease, writeLease } from '../lease/record.js'
 import type { StoreCalls } from '../stores/calls.js'
+import { groupsFolder } from '../stores/record.js'
 import type { StoreEntry } from '../stores/store.js'
 import { UsageError } from './arguments.js'
 

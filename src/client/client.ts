@@ -15,7 +15,8 @@ import {
   type SegmentConnectOptions,
 } from './options.js'
 import type { Batch } from './runs.js'
-import { type Server, Service } from './service.js'
+import type { Server } from './server.js'
+import { Service } from './service.js'
 
 /** The class behind {@link connect}. @internal */
 class Client extends Numbers implements BaseClient {

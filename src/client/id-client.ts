@@ -4,7 +4,7 @@
 import type { NarrowGenerator, NumbersOf } from '../generator/id-generator.js'
 import type { DecodedId, Field, Layout } from '../layout/index.js'
 import type { IdArray } from '../state/engine.js'
-import type { ServerStats } from './service.js'
+import type { ServerStats } from './server.js'
 
 /**
  * Hands out ids of a service, made by {@link connect}: a {@link BaseClient} and a {@link LayoutClient}. With

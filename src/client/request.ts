@@ -6,7 +6,7 @@ import { checkToken, type ResolvedOptions } from './options.js'
 import { CountRefused, refusalOf } from './refusal.js'
 import type { Replays } from './replays.js'
 import { Batch, type Runs, runsType } from './runs.js'
-import type { Server } from './service.js'
+import type { Server } from './server.js'
 
 type Extras = { readonly cache?: 'no-store'; readonly credentials?: 'omit' }
 let extras: Extras | undefined

@@ -1,7 +1,8 @@
 import { platform } from '#platform'
 import { GraupelError, show, typeError } from '../core/errors.js'
 import { publish } from '../platform/events.js'
-import { type Binding, type NativeEngine, nativeEngine } from './native/core.js'
+import type { Binding } from '../state/addon.js'
+import { type NativeEngine, nativeEngine } from './native/core.js'
 import { faultError } from './native/fault.js'
 
 /** Which engine makes the ids: `'native'` is C++, `'js'` is TypeScript. */

@@ -2,6 +2,7 @@ import { rangeError, show, typeError } from '../core/errors.js'
 import { ownProperties } from '../core/options.js'
 import { hash } from '../core/typed-array.js'
 import { combineNode, type Layout, placeNode } from '../layout/index.js'
+import { groupsFolder } from '../stores/record.js'
 
 /** The nodes of a group that a process may have. */
 export interface NodeSet {
@@ -107,9 +108,6 @@ export const shardNodes = 1024
 
 /** The name of the record of a server's life in the folder of a shard. */
 export const lifeName = 'life'
-
-/** The folder of the groups' records. */
-export const groupsFolder = 'groups/'
 
 /** The text before the namespace in `ids`, which ends with the namespace. */
 const namespaceMark = '; namespace '

@@ -2,9 +2,8 @@ import { hash } from '../core/typed-array.js'
 import type { StoreCalls } from '../stores/calls.js'
 import type { StoreEntry } from '../stores/store.js'
 import type { Group } from './group.js'
-import type { LeaseRules } from './options.js'
 import { type LeaseRecord, readLease } from './record.js'
-import type { LeaseClock, Proof, ServerLife } from './server-life.js'
+import type { LeaseClock, LeaseRules, Proof, ServerLife } from './server-life.js'
 
 /** A free node, and the record that the store has for it. */
 export interface Candidate {

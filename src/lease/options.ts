@@ -113,14 +113,6 @@ export interface ResolvedLeaseOptions<F extends readonly Field[] = readonly Fiel
   readonly signal: AbortSignal | undefined
 }
 
-/** The options that the protocol needs. */
-export interface LeaseRules extends Pick<ResolvedLeaseOptions, 'windowMs' | 'maxClockSkewMs' | 'owner'> {
-  /** Whether the store never loses a write that it has acknowledged. */
-  readonly durable: boolean
-  /** Milliseconds for which attempts at one write may go on. */
-  readonly writeMs: number
-}
-
 /** Checks options. @throws TypeError, RangeError by the codes that {@link acquireLease} lists. */
 export function resolveLeaseOptions<F extends readonly Field[]>(options: LeaseOptions<F>): ResolvedLeaseOptions<F> {
   options = readOptions(options, optionNames, '{ store }', optionsElsewhere)

@@ -3,9 +3,8 @@ import type { StoreCalls, Written } from '../stores/calls.js'
 import type { StoreEntry } from '../stores/store.js'
 import type { Group } from './group.js'
 import { type Candidate, type Exhausted, NodeSearch } from './node-search.js'
-import type { LeaseRules } from './options.js'
 import { type LeaseRecord, readLease, writeLease } from './record.js'
-import { type LeaseClock, ServerLife, StoreClock } from './server-life.js'
+import { type LeaseClock, type LeaseRules, ServerLife, StoreClock } from './server-life.js'
 
 /** A node, and the ticks of it that may be used. */
 export interface Holding {

@@ -2,8 +2,18 @@ import { GraupelError, showTime } from '../core/errors.js'
 import type { Clock } from '../core/timing.js'
 import type { StoreCalls } from '../stores/calls.js'
 import type { Group } from './group.js'
-import type { LeaseRules } from './options.js'
 import { type GroupRecord, readGroup, writeRecord } from './record.js'
+
+/** The options that the protocol needs. */
+export interface LeaseRules {
+  readonly windowMs: number
+  readonly maxClockSkewMs: number
+  readonly owner: string
+  /** Whether the store never loses a write that it has acknowledged. */
+  readonly durable: boolean
+  /** Milliseconds for which attempts at one write may go on. */
+  readonly writeMs: number
+}
 
 /**
  * The part of the platform that the protocol uses. A simulation injects its own, which runs in virtual time.

@@ -1,5 +1,6 @@
 import { allowedAddon } from '../engine/choose.js'
-import { type Binding, uuidAt } from '../engine/native/core.js'
+import { uuidAt } from '../engine/native/core.js'
+import type { Binding } from '../state/addon.js'
 
 /**
  * `null` if it is not available, and `undefined` until it is needed: to ask each time would take longer than

@@ -1,6 +1,6 @@
 import { reasonOf } from '../core/errors.js'
-import type { Binding } from '../engine/native/core.js'
 import { denoPermissionFor } from '../host/system.js'
+import type { Binding } from '../state/addon.js'
 import type { NativeLoad } from './platform.js'
 
 // Finds the native engine's binary: built in build/Release, or shipped in prebuilds/.

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/timing.js'
-import type { Binding } from '../engine/native/core.js'
+import type { Binding } from '../state/addon.js'
 import type { Claims } from '../state/claims.js'
 import type { Core, CoreSpec } from '../state/engine.js'
 import type { BlockCipher } from './cipher.js'

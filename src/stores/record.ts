@@ -4,6 +4,9 @@ import type { StoreEntry } from './store.js'
 /** The format of the records that this version reads and writes. */
 export const recordFormat = 1
 
+/** The folder of the groups' records. */
+export const groupsFolder = 'groups/'
+
 /** The rules by which a record is read. */
 export interface RecordRules<T> {
   /** The type of each property; numbers have to be safe integers. */

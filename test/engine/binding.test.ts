@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { runInNewContext } from 'node:vm'
 import { createGenerator, engineInfo } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import type { Binding } from '../../src/engine/native/core.js'
+import type { Binding } from '../../src/state/addon.js'
 import { caught, engines, freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 

@@ -3,7 +3,6 @@ import { defineKind } from 'graupel/kind'
 import { keysIn } from '#key-file'
 import { placeOf, refusedAt, StartError, shown } from '../failure.js'
 import { type IdTexts, textsOfKind, textsOfUuidKind } from '../sources/id-texts.js'
-import type { Options } from './table.js'
 
 /** A kind of ids in the configuration file. Its name is its prefix. */
 export interface KindChoice {
@@ -22,7 +21,13 @@ const own = { prefix: 'its name is its prefix', keys: 'give keyFile, the path of
  * Makes the kinds of the service by their prefixes, and reads the files of their keys. @throws StartError;
  * RangeError as `keysIn`
  */
-export function kindsOf({ kinds = {}, layouts }: Options): ReadonlyMap<string, IdTexts> {
+export function kindsOf({
+  kinds = {},
+  layouts,
+}: {
+  readonly kinds?: Readonly<Record<string, Partial<KindChoice>>>
+  readonly layouts: readonly Layout[]
+}): ReadonlyMap<string, IdTexts> {
   return new Map(Object.entries(kinds).map(([prefix, choice]) => [prefix, kindOf(prefix, choice, layouts)]))
 }
 

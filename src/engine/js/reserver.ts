@@ -1,7 +1,7 @@
 import type { CoreSpec, IdArray } from '../../state/engine.js'
 import type { JsClaim } from './claim.js'
-import { isGivenBack } from './claim.js'
 import type { IdWriter } from './id-writer.js'
+import { isGivenBack } from './shared-claim.js'
 import { type Reserved, SequenceStart, type State } from './state.js'
 import { endRun, type Run, type ThreadState, type ThreadStates } from './thread-states.js'
 

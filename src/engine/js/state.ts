@@ -1,7 +1,7 @@
 import type { SequenceStartMode } from '../../state/engine.js'
 import { type SlotRange, Slots } from '../slots.js'
-import { isGivenBack, SharedClaim } from './claim.js'
 import { History } from './history.js'
+import { isGivenBack, SharedClaim } from './shared-claim.js'
 import { fields32, fields64, type StateTable } from './state-table.js'
 
 /**

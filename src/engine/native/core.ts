@@ -1,4 +1,5 @@
 import { high, low } from '../../core/typed-array.js'
+import type { Binding, Fault } from '../../state/addon.js'
 import type { PageStep } from '../../state/claims.js'
 import {
   bounds,
@@ -13,73 +14,6 @@ import {
   startModes,
 } from '../../state/engine.js'
 import type { Identity } from '../../state/key.js'
-import type { Fault } from './fault.js'
-
-/**
- * The functions of the addon (`native/binding/addon.cc`, `calls.h`). They read everything but their arguments
- * from the mailbox.
- */
-export interface Binding {
-  readonly mailbox: ArrayBuffer
-  next(): void
-  observe(): void
-  grant(): void
-  grantUnused(): void
-  close(): void
-  /** Writes the generator's last reservation into the mailbox. */
-  reservation(): void
-  /** Returns the attempt that it waited for; the outcome is in the mailbox. */
-  awaitCeiling(attempt: number, blockMs: number): number
-  fill(array: IdArray, from: number, to: number): number
-  /** Writes numbers that ascend by a step, without a generator; returns whether it has done so. */
-  writeNumbers(array: IdArray, from: number, to: number, first: bigint, step: number): boolean | undefined
-  /**
-   * Writes ids as UUIDs to the front of an array, and stops before an id whose time or node differs from
-   * those of the first. Returns how many it has written.
-   *
-   * @param frame - The fields of `UuidFrame` (`native/core/uuid.h`).
-   */
-  writeUuids(
-    ids: BigUint64Array,
-    from: number,
-    to: number,
-    frame: BigUint64Array,
-    random: Int32Array,
-    uuids: Uint8Array,
-  ): number | undefined
-  /** Returns the text of the UUID whose bits are in the mailbox. */
-  uuidText(): string | undefined
-  /**
-   * Opens a generator, which lives as long as the result. Its handle is in the mailbox. `undefined` if there
-   * is a fault.
-   */
-  open(options: object): unknown
-  /** The fault of the last call that could not use a state. */
-  fault(): Fault
-  /**
-   * The path of the page in which the generator counts; `undefined` if it counts in memory of the process.
-   */
-  page(): string | undefined
-  /** Closes every generator of this thread whose state is a file. */
-  closeFiles(): void
-  /** Returns the former word; `undefined` if there is a fault, or if the generator is closed. */
-  raiseFloor(slot: bigint, highTick: number): bigint | undefined
-  /** False if the generator is closed, or its ceiling is not external. */
-  raiseCeiling(slot: bigint): boolean
-  /** Reads the system's clock; milliseconds since 1970. */
-  wallMs(): number
-  /** Writes the generation of the machine (`native/core/generation.h`) into the mailbox. */
-  generation(): void
-  /** Changes the generation of the machine for this process. */
-  raiseGeneration(): void
-  /** The path of the device that announces copies of the machine; empty without one. */
-  generationDevice(): string
-  /**
-   * Writes the number of an engine if the key has none in this process; returns the number that is there
-   * afterwards.
-   */
-  keepEngine(key: string, engine: number): number
-}
 
 /** The native engine of a thread: a binding, and the views of its mailbox. */
 export interface NativeEngine {

@@ -1,4 +1,5 @@
 import { GraupelError } from '../../core/errors.js'
+import type { Fault } from '../../state/addon.js'
 import {
   damagedState,
   fileOfOtherIds,
@@ -9,20 +10,6 @@ import {
   unsafePage,
 } from '../../state/errors.js'
 import type { Identity } from '../../state/key.js'
-
-/** Why the native engine cannot open or use a state (`native/host/fault.h`). */
-export interface Fault {
-  /** One of {@link faultKinds}. */
-  readonly kind: number
-  /** The number of a system call's error, and the system's text for it. */
-  readonly error: number
-  readonly reason: string
-  readonly call: string
-  readonly path: string
-  readonly detail: string
-  /** One of {@link faultSubjects}. */
-  readonly subject: number
-}
 
 /** The numbers of `native/host/fault.h`; `test/engine/numbers.test.ts` compares them. */
 export const faultSubjects = { file: 0, page: 1, folder: 2, bootId: 3 } as const

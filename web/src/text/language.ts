@@ -1,10 +1,8 @@
-import { en } from './messages/en.ts'
+import { en, type Messages } from './messages/en.ts'
 import { ru } from './messages/ru.ts'
 import { sw } from './messages/sw.ts'
 import { zh } from './messages/zh.ts'
 
-/** All messages by their keys. Names in braces are placeholders: `{count}`. */
-export type Messages = Readonly<Record<keyof typeof en, string>>
 export type MessageKey = keyof typeof en
 
 export const languages = { en, zh, ru, sw } as const satisfies Record<string, Messages>

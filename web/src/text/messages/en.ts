@@ -241,3 +241,6 @@ export const en = {
   troubleFieldName: '“{name}” cannot be a name: it begins with a small letter and goes on with letters, digits or _.',
   troubleFieldTwice: 'There are two fields called {name}.',
 } as const
+
+/** All messages by their keys. Names in braces are placeholders: `{count}`. */
+export type Messages = Readonly<Record<keyof typeof en, string>>

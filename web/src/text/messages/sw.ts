@@ -1,4 +1,4 @@
-import type { Messages } from '../language.ts'
+import type { Messages } from './en.ts'
 
 /** Kiswahili */
 export const sw: Messages = {
