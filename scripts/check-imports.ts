@@ -17,7 +17,7 @@ const mayImport: Record<string, string[]> = {
   inspect: ['layout'],
   pattern: ['core'],
   serial: ['core', 'layout', 'pattern'],
-  // What a state is: its key, its errors, and the contracts of engines, addon and claims.
+  // What a state is: its key, its errors, its memory, and the contracts of engines, addon and claims.
   state: ['core', 'layout'],
   host: ['core', 'state'],
   platform: ['core', 'host', 'state'],

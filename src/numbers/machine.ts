@@ -1,6 +1,6 @@
 import { platform } from '#platform'
-import { machineIn } from '../engine/js/state-table.js'
 import { generationReader } from '../engine/native/core.js'
+import { machineIn } from '../state/table.js'
 import { findAddon } from './addon.js'
 
 /** Reads a number that differs in a copy of the machine that continues with its memory. */

@@ -2,7 +2,6 @@ import { platform } from '#platform'
 import { show, typeError } from '../core/errors.js'
 import { readOptions } from '../core/options.js'
 import { JsCore } from '../engine/js/core.js'
-import { StateTable } from '../engine/js/state-table.js'
 import { ThreadStates } from '../engine/js/thread-states.js'
 import { coreSpec } from '../engine/source/core-spec.js'
 import { GivenNode } from '../engine/source/node-source.js'
@@ -19,6 +18,7 @@ import {
   optionsElsewhere,
 } from '../layout/index.js'
 import type { Core, CoreSpec } from '../state/engine.js'
+import { StateTable } from '../state/table.js'
 
 /**
  * The options of {@link testGenerator}, with the meaning that they have for `createGenerator`.

@@ -1,5 +1,5 @@
+import type { StateTable } from '../../state/table.js'
 import type { SlotRange, Slots } from '../slots.js'
-import type { StateTable } from './state-table.js'
 
 /** Ticks whose marks a history remembers; as in `native/core/history.h`. */
 const historyTicks = 1024

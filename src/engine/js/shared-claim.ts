@@ -1,4 +1,4 @@
-import { fields32, fields64, type StateTable } from './state-table.js'
+import { fields32, fields64, type StateTable } from '../../state/table.js'
 
 /**
  * Values of a state word whose key was given back. The process has to claim the key again before it reserves.

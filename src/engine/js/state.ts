@@ -1,8 +1,8 @@
 import type { SequenceStartMode } from '../../state/engine.js'
+import { fields32, fields64, type StateTable } from '../../state/table.js'
 import { type SlotRange, Slots } from '../slots.js'
 import { History } from './history.js'
 import { isGivenBack, SharedClaim } from './shared-claim.js'
-import { fields32, fields64, type StateTable } from './state-table.js'
 
 /**
  * Chooses the first sequence number of a new tick, bit for bit as `native/core/sequence_start.h` does. The

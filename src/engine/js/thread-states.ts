@@ -1,10 +1,10 @@
 import type { Claims } from '../../state/claims.js'
 import type { CoreSpec } from '../../state/engine.js'
+import type { StateTable } from '../../state/table.js'
 import { JsClaim } from './claim.js'
 import { clockFor, type SystemClocks } from './clock.js'
 import { type BaseId, IdWriter } from './id-writer.js'
 import { State } from './state.js'
-import type { StateTable } from './state-table.js'
 
 /**
  * The run of slots that a thread hands out of one state, all of one tick; `Run` of `native/core/generator.h`

@@ -1,7 +1,7 @@
-import { requireAtomics } from '../../core/atomics.js'
-import { GraupelError } from '../../core/errors.js'
-import { hash, low } from '../../core/typed-array.js'
-import { utf8 } from '../../core/utf8.js'
+import { requireAtomics } from '../core/atomics.js'
+import { GraupelError } from '../core/errors.js'
+import { hash, low } from '../core/typed-array.js'
+import { utf8 } from '../core/utf8.js'
 
 // The memory that all threads of a process share, for the js engine: a hash table of states that only grows.
 // It is read and written by Atomics, whose operations are sequentially consistent, so their order needs no
