@@ -81,6 +81,16 @@ describe.each(Object.entries(unary))('%s', (_, [call, values]) => {
   })
 })
 
+it('TypeScript takes them as callbacks, too', () => {
+  const anything: unknown[] = ['7', 8n, 9]
+  const accepted: (bigint | string)[] = anything.filter(isId)
+  expect(accepted).toEqual(['7', 8n])
+  expect(['7', '-7'].filter(isId)).toEqual(['7'])
+  expect(twoUuids.map(decodeUuid).map(({ version }) => version)).toEqual([7, 7])
+  expect([layouts.twitter].map(idSchema)[0]?.['~standard'].validate('7')).toEqual({ value: 7n })
+  expect(twoIds.map(ids.decode).map(({ node }) => node)).toEqual([0, 0])
+})
+
 it('an index in place of a layout does not hide a layout that is none', () => {
   expect(() => isId(1n, 'twitter' as never)).toThrow(expect.objectContaining({ code: 'ERR_LAYOUT_INVALID' }))
   expect(() => decodeUuid(uuids.next(), 'twitter' as never)).toThrow(

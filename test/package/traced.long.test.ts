@@ -50,12 +50,9 @@ test.each(Object.keys(forms))('%s is traced with the binary', async (name) => {
 
 test('the binaries of all targets and a compiled binary are traced, and neither sources nor documents', async () => {
   const others = ['prebuilds/darwin-arm64/graupel.node', 'build/Release/graupel.node']
-  for (const other of others) {
-    const file = join(packageFolder(project), other)
-    mkdirSync(join(file, '..'), { recursive: true })
-    cpSync(join(packageFolder(project), binaryPath), file)
-  }
+  for (const other of others) cpSync(join(packageFolder(project), binaryPath), join(packageFolder(project), other))
   const image = packageFolder(await deployed('service.mjs'))
+  for (const other of others) rmSync(join(packageFolder(project), other))
   const files = readdirSync(image, { recursive: true, encoding: 'utf8' })
   expect(files).toEqual(expect.arrayContaining([...others, binaryPath, 'package.json']))
   expect(files.filter((file) => /^(native|docs|examples)\b|\.md$/.test(file))).toEqual([])
