@@ -27,5 +27,8 @@ if (process.argv.includes('--undo')) {
   copyFileSync(manifest, ownManifest)
   const { scripts, workspaces: _workspaces, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'))
   const { prepare: _prepare, ...others } = scripts
-  writeFileSync(manifest, `${JSON.stringify({ ...rest, scripts: others }, undefined, 2)}\n`)
+  // Moved in one step, because a test run may read the manifest meanwhile.
+  const packed = join(root, 'build/package.json.packed')
+  writeFileSync(packed, `${JSON.stringify({ ...rest, scripts: others }, undefined, 2)}\n`)
+  renameSync(packed, manifest)
 }
