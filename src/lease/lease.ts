@@ -16,9 +16,10 @@ import { Renewal } from './renewal.js'
  * @param options - `store` is required; {@link LeaseOptions} describes all.
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`,
  * `ERR_NODE_INVALID`; RangeError `ERR_EPOCH_INVALID`, `ERR_LAYOUT_DECODE_ONLY`; GraupelError
- * `ERR_NODES_EXHAUSTED`, `ERR_CLOCK_SKEW`, `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`,
- * `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the
- * reason of `signal`. Nothing is held then.
+ * `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`, `ERR_NODES_EXHAUSTED`, `ERR_CLOCK_SKEW`,
+ * `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`, `ERR_STATE_MISMATCH`,
+ * `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the reason of `signal`.
+ * Nothing is held then.
  * @example
  * const lease = await acquireLease({ store })
  * const ids = createGenerator({ lease })

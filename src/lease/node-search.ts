@@ -1,4 +1,5 @@
 import { hash } from '../core/typed-array.js'
+import { utf8 } from '../core/utf8.js'
 import type { StoreCalls } from '../stores/calls.js'
 import type { StoreEntry } from '../stores/store.js'
 import type { Group } from './group.js'
@@ -58,7 +59,7 @@ export class NodeSearch {
     const held: LeaseRecord[] = []
     // The first shard depends on the owner's name, so that a process finds the node that it had. Other shards
     // are drawn at random.
-    let index = hash(new TextEncoder().encode(this.#rules.owner)) % nodes.count
+    let index = hash(utf8(this.#rules.owner)) % nodes.count
     for (let i = 0; i < maxShards; i++) {
       const shard = this.#group.shardOf(nodes.at(index))
       index = Math.floor(this.#clock.random() * nodes.count)

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -36,6 +37,7 @@ import { resolveOptions } from '../../src/generator/resolve.js'
 import { resolveLeaseOptions } from '../../src/lease/options.js'
 import { checkSegmentOptions } from '../../src/segments/options.js'
 import { documentedDefaults } from '../support/defaults.js'
+import { repository } from '../support/documents.js'
 import { caught, freshNamespace } from '../support/engines.js'
 
 // Every `@default` of the library, and what happens if the option is left out.
@@ -114,6 +116,19 @@ const opened = async () => {
   const isMade = existsSync(file)
   await close()
   return { store, isMade }
+}
+
+/** Whether a store in memory warns of other processes, outside of a test runner. */
+function warnsOfMemory(): boolean {
+  const program = `import { memoryStore } from 'graupel/stores'
+    await memoryStore().write('a/b', 'x', undefined)`
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: repository,
+    env: { ...env, NODE_ENV: 'production' },
+    encoding: 'utf8',
+  })
+  return stderr.includes('GRAUPEL_MEMORY_STORE')
 }
 
 /** The text of the documents, and then pairs: what is measured, and what the text means. */
@@ -195,6 +210,7 @@ const rows: Record<string, Row> = {
   'LeaseOptions.owner': ['host name and process id', [() => lease.owner, `${hostname()}/${process.pid}`]],
   'MaskOptions.bits': ['64', [() => mask.bits, 64]],
   'MaskOptions.encoding': ["'base62'", [() => mask.encoding, 'base62']],
+  'MemoryStoreOptions.assumeOneProcess': ['false', [() => warnsOfMemory(), true]],
   'SegmentOptions.start': ['1', [() => segments.range.start, 1n]],
   'SegmentOptions.max': ['2^63 - 1, which signed columns hold', [() => segments.range.max, 2n ** 63n - 1n]],
   'SegmentOptions.stride': ['1', [() => segments.range.stride, 1]],
