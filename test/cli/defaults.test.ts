@@ -50,7 +50,7 @@ describe.each(commands.map(([manual, ...rest]) => [manual.name, manual, ...rest]
   },
 )
 
-/** The flags of `next` by the options to which they are passed. test/api/defaults.test.ts proves the defaults. */
+/** The flags of `next` by their options, whose defaults test/api/defaults.test.ts proves. */
 const options: Record<string, [name: string, shown: string]> = {
   layout: ['GeneratorSettings.layout', 'twitter'],
   namespace: ['GeneratorSettings.namespace', 'default'],
