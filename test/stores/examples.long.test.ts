@@ -52,6 +52,8 @@ beforeAll(() => {
     symlinkSync(join(repository, 'test/stores', place, 'node_modules', name), join(folder, 'node_modules', name))
   }
   for (const name of programs) copyFileSync(join(repository, 'examples', name), join(folder, name))
+  // The programs of docs/leases.md import it.
+  writeFileSync(join(folder, 'store.js'), blocksOf('docs/leases.md')[0]?.code as string)
   // better-sqlite3 may have to be compiled.
 }, 600_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -223,6 +225,7 @@ function describeExamples(
     }
 
     const documented = block === undefined ? [] : [block]
+    if (docstring === 'redisStore') documented.push(...blocksOf('docs/leases.md').slice(1, 2))
     if (docstring === 'postgresStore') documented.push(...blocksOf('README.md').filter(needsServer))
     if (docstring !== 'sqliteStore' && names.length > 0) {
       // PostgreSQL waits on SIGTERM until all clients have gone.
@@ -247,8 +250,7 @@ describeExamples(
   },
   (run) =>
     it('the first programs of docs/leases.md lease a node', async () => {
-      const [module, first] = blocksOf('docs/leases.md')
-      writeFileSync(join(folder, 'store.js'), `${module?.code}`)
+      const [, first] = blocksOf('docs/leases.md')
       await run(`${program(`${first?.code}`)}\nprocess.exit()`)
     }),
 )
