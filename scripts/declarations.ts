@@ -11,8 +11,8 @@ export async function writeDeclarations(): Promise<void> {
     const { status } = spawnSync(process.execPath, words, { stdio: 'inherit' })
     if (status !== 0) throw new Error('tsc has found errors in src')
     for (const file of filesIn(folder)) {
-      // No entry has a type of these folders.
-      if (/^(cli|host|inspect|platform)\//.test(file)) rmSync(join(folder, file))
+      // No entry has a type of these folders, but for the events.
+      if (/^(cli|host|inspect)\/|^platform\/(?!events\.)/.test(file)) rmSync(join(folder, file))
       else makeCommon(join(folder, file))
     }
   })
