@@ -123,7 +123,7 @@ export async function openCounter(
   const { max } = text
   const hasTime = rules.reset !== 'never' || text.hasTime
   const [conflictMs, answerMs] = [conflictCalls * callTimeoutMs, answerCalls * callTimeoutMs]
-  const queueRules = { name, max, hasTime, conflictMs, answerMs }
+  const queueRules = { name, max, hasTime, conflictMs, answerMs, writeMs: callTimeoutMs }
   return asCounter(
     name,
     new CounterQueue(calls, protocol, queueRules, surroundings, new Pace(random), turns),

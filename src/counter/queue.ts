@@ -23,6 +23,8 @@ export interface QueueRules {
   readonly conflictMs: number
   /** How long a call may wait for a store that does not answer, in milliseconds. */
   readonly answerMs: number
+  /** How long a write has at least, in milliseconds. */
+  readonly writeMs: number
 }
 
 /** Numbers that are given before other work has a turn. Their texts take some milliseconds. */
@@ -64,7 +66,7 @@ export class Turns {
 interface Caller {
   readonly count: number
   readonly sinceMs: number
-  /** Monotonic milliseconds at which the call is refused if the store has not answered. */
+  /** Monotonic milliseconds at which the call ends if the store does not answer. */
   untilMs: number
   /** Aborted by a caller that does not need its counts. */
   readonly signal: AbortSignal | undefined
@@ -136,14 +138,14 @@ export class CounterQueue {
     while (this.#waiting.length > 0) {
       const pauseMs = this.#pace.pauseMs(this.#clock.monotonicMs())
       if (pauseMs > 0) await this.#calls.wait(pauseMs)
-      const served = this.#refuseUnanswered(this.#waiting.splice(0))
-      if (served.length === 0) continue
+      const served = this.#waiting.splice(0)
       try {
         const left = await this.#serve(served)
         if (this.#isClosed) this.#rejectAll(left, this.#closedError())
         else this.#waiting = [...left, ...this.#waiting]
       } catch (error) {
         this.#rejectAll(served, error)
+        this.#waiting = this.#refuseUnanswered(this.#waiting)
       }
     }
     this.#isRunning = false
@@ -151,8 +153,9 @@ export class CounterQueue {
 
   /** Makes one write for all callers. Returns the callers that have to try again. */
   async #serve(callers: readonly Caller[]): Promise<Caller[]> {
-    // The oldest call decides: it may have waited for the write before this one.
-    const untilMs = callers.reduce((least, caller) => Math.min(least, caller.untilMs), Number.POSITIVE_INFINITY)
+    // The oldest call decides, unless the thread was busy for so long that the store had no time to answer.
+    const least = callers.reduce((least, caller) => Math.min(least, caller.untilMs), Number.POSITIVE_INFINITY)
+    const untilMs = Math.max(least, this.#clock.monotonicMs() + this.#rules.writeMs)
     // Read after the calls were made: a number is counted between its call and its answer, on the right side
     // of a boundary.
     const storeMs = this.#rules.hasTime ? await this.#calls.nowMs(undefined, undefined, untilMs) : 0
@@ -223,16 +226,20 @@ export class CounterQueue {
     })
   }
 
-  /** Refuses the callers that have waited behind a write until their time was over. Returns the others. */
+  /**
+   * Refuses the callers that have waited behind a write which has failed, and whose time is too short for
+   * another write. Returns the others. Together they would fail all if the oldest had too little time.
+   */
   #refuseUnanswered(callers: readonly Caller[]): Caller[] {
-    const { name, answerMs } = this.#rules
+    const { name, writeMs } = this.#rules
     const nowMs = this.#clock.monotonicMs()
-    return callers.filter(({ untilMs, reject }) => {
-      if (nowMs < untilMs) return true
+    return callers.filter(({ untilMs, sinceMs, reject }) => {
+      if (untilMs - nowMs >= writeMs) return true
+      const waitedMs = Math.round(nowMs - sinceMs)
       reject(
         new GraupelError(
           'ERR_STORE_UNAVAILABLE',
-          `a call of the counter '${name}' waited for ${answerMs} ms behind earlier calls; nothing was counted: call again`,
+          `a call of the counter '${name}' waited for ${waitedMs} ms behind a write that has failed; nothing was counted: call again`,
         ),
       )
       return false

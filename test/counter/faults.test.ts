@@ -215,6 +215,35 @@ describe('a store', () => {
     )
   })
 
+  it('that answers again gives a number to a call that has time for a write, whatever earlier calls got', async () => {
+    const counter = await world.open()
+    await counter.next()
+    const { write } = world.store
+    world.store.write = never
+    const first = counter.next()
+    await world.until(world.time.sleep(5))
+    const second = counter.next()
+    await world.until(world.time.sleep(185))
+    world.store.write = write
+    const third = counter.next()
+    const settled = world.until(Promise.allSettled([first, second, third]))
+    expect(await settled).toMatchObject([
+      { reason: { code: 'ERR_STORE_UNAVAILABLE' } },
+      { reason: { message: expect.stringMatching(/behind a write that has failed; nothing was counted/) } },
+      { status: 'fulfilled' },
+    ])
+  })
+
+  it('that is fast gives a number to a call that was made before the thread was busy for long', async () => {
+    const counter = await world.open()
+    const now = world.time.monotonicMs.bind(world.time)
+    let busyMs = 0
+    world.time.monotonicMs = () => now() + busyMs
+    const calls = [counter.next(), counter.next()]
+    busyMs += 1000
+    expect(await world.until(Promise.all(calls))).toEqual(['1', '2'])
+  })
+
   it('whose clock fails rejects the call, and nothing is counted', async () => {
     const nowMs = () => Promise.reject(new Error('no time'))
     const counter = await world.open({ store: { ...world.store, nowMs }, reset: 'day' })
