@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { decode, layouts } from 'graupel'
 import { memoryStore } from 'graupel/stores'
 import { afterAll, describe, expect, it, vi } from 'vitest'
@@ -162,6 +163,22 @@ describe('commands of a connection', () => {
     for (const reply of replies.slice(0, 5)) expect(refused(reply)).toMatch(/^ERR .* the service has no transactions: /)
     expect(end === 'RESET' ? replies[5] : refused(replies[5])).toMatch(/^RESET$|^ERR a command after MULTI came, /)
     expect(await own.ask('PING')).toBe('PONG')
+    own.socket.destroy()
+  })
+
+  it('are refused behind a RESET that has an argument, too', async () => {
+    const own = await RespClient.open(service.respUrl)
+    const words = [['MULTI'], ['RESET', 'now'], ['INCR', 'bundle'], ['DISCARD']]
+    const replies = await own.send(words.map((one) => command(...one)).join(''), words.length)
+    for (const reply of replies) expect(refused(reply)).toMatch(/^ERR .* the service has no transactions: /)
+    own.socket.destroy()
+  })
+
+  it('end the connection of a client that sends MULTI and nothing else, so that its pool replaces it', async () => {
+    const own = await RespClient.open(service.respUrl)
+    const [reply] = await own.send(command('MULTI'))
+    expect(refused(reply)).toMatch(/^ERR MULTI came, /)
+    await once(own.socket, 'end')
     own.socket.destroy()
   })
 

@@ -180,6 +180,12 @@ describe('a service', () => {
       )
     }
     expect(await ask('PING')).toBe('PONG')
+    // The token counts that the client had when it sent the command, whatever it sends in the same read.
+    for (const last of [['AUTH', token('u')], ['RESET']]) {
+      const all = [['AUTH', token('r')], ['ID.NEXT', '5'], last]
+      const [, taken] = await own.send(all.map((words) => command(...words)).join(''), 3)
+      expect(textOf(taken)).toMatch(/^ERR_LIMIT_EXCEEDED the token of redis /)
+    }
     expect(await ask('AUTH', token('u'))).toBe('OK')
     expect(await ask('INCR', 'limited')).toBe('1')
     expect(await ask('AUTH', token('t'))).toBe('OK')

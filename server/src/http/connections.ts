@@ -32,9 +32,18 @@ const lingerMs = 1000
  * unread, would reset the connection before the client can read its answers.
  */
 export function linger(socket: Socket): void {
+  lingering.add(socket)
+  socket.once('close', () => lingering.delete(socket))
   socket.end()
   socket.resume()
   setTimeout(() => socket.destroy(), lingerMs).unref()
+}
+
+const lingering = new Set<Socket>()
+
+/** Whether a connection waits for its client to read the last answers. Node counts it as idle. */
+export function isLingering(): boolean {
+  return lingering.size > 0
 }
 
 /**

@@ -4,6 +4,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Server as TlsServer } from 'node:tls'
 import { StartError } from '../failure.js'
+import { isLingering } from './connections.js'
 
 /** Time for requests that are on their way when connections are about to be closed. */
 const graceMs = 100
@@ -100,7 +101,8 @@ export class Listener {
     for (const [socket, unsent] of this.#unsent) if (unsent === undefined) socket.destroy()
     while (!isClosed && performance.now() < endMs) {
       // Node counts a connection as idle whose answer is complete, but waits for a client that reads slowly.
-      if (Array.from(this.#unsent.values()).every((unsent) => !unsent)) server.closeIdleConnections()
+      const isSent = Array.from(this.#unsent.values()).every((unsent) => !unsent)
+      if (isSent && !isLingering()) server.closeIdleConnections()
       await sleep(lookMs)
     }
     server.closeAllConnections()

@@ -37,6 +37,8 @@ interface Part {
 /** One call of a source, for all steps of a batch that ask the source. */
 interface Take {
   readonly demand: Demand
+  /** The client at the time of the command; `undefined` without a token. */
+  readonly client: Session['client']
   total: number
   /** How many of the numbers were written. */
   written: number
@@ -148,8 +150,10 @@ export class Batch {
   #add(name: string, times: number, head: string, demands: readonly Demand[]): void {
     const parts = demands.map((demand): Part => {
       let take = this.#open.get(demand.key)
-      if (take === undefined || demand.isBlock || take.demand.isBlock) {
-        take = { demand, total: 0, written: 0, result: undefined, error: undefined }
+      const { client } = this.#session
+      // A client may send another AUTH, or RESET, in the same read.
+      if (take === undefined || demand.isBlock || take.demand.isBlock || take.client !== client) {
+        take = { demand, client, total: 0, written: 0, result: undefined, error: undefined }
         this.#open.set(demand.key, take)
         this.#takes.push(take)
       }
@@ -161,12 +165,12 @@ export class Batch {
 
   /** @param memory - Called only if the limits allow so many numbers. */
   async #fill(take: Take, memory: Memory, gone: () => AbortSignal): Promise<void> {
-    const { demand, total } = take
+    const { demand, client, total } = take
     try {
-      this.#session.client?.takeIds(total)
+      client?.takeIds(total)
       this.#releases.push(demand.load.take(total))
       const array = memory(total)
-      const takeAll = async () => this.#recorded(demand, await demand.take(array, gone))
+      const takeAll = async () => this.#recorded(take, await demand.take(array, gone))
       take.result = demand.isBlock ? [`${await lastOfBlock(takeAll, total)}`] : await takeAll()
       const { result } = take
       if (demand.form === 'integer' && typeof result[0] === 'bigint' && (result.at(-1) as bigint) >= 2n ** 63n) {
@@ -178,9 +182,8 @@ export class Batch {
   }
 
   /** Writes who has taken the numbers to the log, with `--log-ids`. */
-  #recorded<T extends BigUint64Array | readonly string[]>({ from, rule }: Demand, numbers: T): T {
-    const { client, remote } = this.#session
-    const taker = { client: client?.name, remote }
+  #recorded<T extends BigUint64Array | readonly string[]>({ demand: { from, rule }, client }: Take, numbers: T): T {
+    const taker = { client: client?.name, remote: this.#session.remote }
     if (numbers instanceof BigUint64Array) this.#takings?.add(taker, from, numbers, rule)
     else this.#takings?.addCounts(taker, from, numbers as readonly string[])
     return numbers

@@ -145,7 +145,7 @@ export const commandNames: ReadonlySet<string> = new Set(Object.keys(commands))
 
 /** Answers a command, or says which numbers its answer needs. @throws Refused, Problem, NameError */
 export function planOf(name: string, words: readonly string[], session: Session, sources: Sources): Reply {
-  if (name === 'MULTI' || session.isInTransaction) refuseTransaction(name, session)
+  if (name === 'MULTI' || session.isInTransaction) refuseTransaction(name, words, session)
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command?.isOpen !== true && !isAllowed(session, sources)) {
     throw new Refused('NOAUTH', 'Authentication required: send AUTH and a token of the service')
@@ -174,8 +174,8 @@ export function planOf(name: string, words: readonly string[], session: Session,
  * Refuses `MULTI` and all commands up to its `EXEC`. Otherwise the commands of a refused transaction would
  * use up numbers. @throws Refused
  */
-function refuseTransaction(name: string, session: Session): void {
-  const isLeft = name === 'RESET' || name === 'QUIT'
+function refuseTransaction(name: string, words: readonly string[], session: Session): void {
+  const isLeft = (name === 'RESET' || name === 'QUIT') && words.length === 1
   session.isInTransaction = !isLeft && name !== 'EXEC' && name !== 'DISCARD'
   if (isLeft) return
   throw new Refused(

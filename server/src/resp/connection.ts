@@ -18,6 +18,12 @@ export interface Surroundings {
   readonly refusals: RefusalLog
 }
 
+/**
+ * How long a connection stays open after the answer to `MULTI`, if no command follows. A client that reads
+ * the answer first sends no EXEC, and its pool would keep a connection on which everything is refused.
+ */
+const refusedMs = 1000
+
 let connections = 0
 
 /**
@@ -97,6 +103,7 @@ export class Connection {
     const { requestTimeoutMs } = this.#surroundings.sources.options
     // Bytes that complete no command do not begin the time anew.
     if (!this.#parser.isEmpty) this.#partial ??= setTimeout(() => this.#onLate(), requestTimeoutMs)
+    else if (this.#session.isInTransaction) this.#partial ??= setTimeout(() => this.end(), refusedMs)
     if (this.#socket.isPaused()) this.#socket.resume()
   }
 

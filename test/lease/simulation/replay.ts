@@ -22,7 +22,8 @@ interface Call {
 const epochMs = 1_000_000_000_000
 /** A call that is not answered never ends; all other timers fire at once. */
 const callTimeoutMs = 3_600_000
-const writeMs = 5000
+/** Longer than a call, so that the limit of a call is `callTimeoutMs` until a step gives up. */
+const writeMs = 2 * callTimeoutMs
 
 /**
  * A server, and processes that run the shipped protocol. Each call of the store waits until the trail says
