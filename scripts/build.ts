@@ -71,6 +71,8 @@ export async function build(...names: readonly PartName[]): Promise<void> {
         if (await isFresh(part)) return
         // Taken before the part is made, so a change meanwhile makes the part stale again.
         const print = fingerprintOf(part.sources)
+        // If this build is killed, the part may be mixed, whatever its sources are then.
+        if (part.stamp !== undefined) rmSync(join(root, part.stamp), { force: true })
         await part.make()
         if (part.stamp !== undefined) writeFileSync(join(root, part.stamp), print)
       })
@@ -95,7 +97,9 @@ async function alone(work: () => Promise<void>): Promise<void> {
   const lock = join(root, 'dist/.lock')
   for (let waits = 0; !takes(lock); waits++) {
     // The first wait may have removed a lock without an owner.
-    if (waits === 1) console.error('graupel: waits until another process has built this clone')
+    if (waits === 1) {
+      console.error('graupel: waits until another process has built this clone; if there is none, remove dist/.lock')
+    }
     await sleep(100)
   }
   try {
@@ -126,10 +130,17 @@ function takes(lock: string): boolean {
   }
 }
 
+/** How long a process may take to write its number into its lock. */
+const emptyMs = 10_000
+
 function removeAbandoned(lock: string): void {
   try {
-    // An owner that has not yet written its number counts as running: 0 is this process.
-    process.kill(Number(readFileSync(lock, 'utf8')), 0)
+    const owner = Number(readFileSync(lock, 'utf8'))
+    // A process of a container that was killed often had the number of this process.
+    const isOwn = owner === process.pid
+    const isEmpty = owner === 0 && Date.now() - statSync(lock).mtimeMs > emptyMs
+    if (isOwn || isEmpty) rmSync(lock, { force: true })
+    else if (owner !== 0) process.kill(owner, 0)
   } catch (error) {
     // The owner has ended. Otherwise the lock is gone, or the owner belongs to another user.
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') rmSync(lock, { force: true })

@@ -13,8 +13,8 @@ export interface Surroundings {
   ipcNamespace(): string | undefined
   /** The text of `/proc/self/mountinfo` (proc(5)). */
   mounts(): string
-  /** The parent of the folder of pages. */
-  readonly folder: string
+  /** The parent of the folder of pages; `undefined` if there is none, which a generator reports. */
+  readonly folder: string | undefined
 }
 
 /** Variables of platforms that start many instances of a program with one configuration. */
@@ -50,7 +50,9 @@ export function containerSign(seen = surroundings()): string | undefined {
   const variable = variables.find((name) => seen.variable(name) !== undefined)
   if (variable !== undefined) return `${variable} is set`
   if (seen.ipcNamespace() === hostNamespace) return undefined
-  const { point, source } = mountOf(seen.folder, seen.mounts())
+  const { folder } = seen
+  if (folder === undefined) return undefined
+  const { point, source } = mountOf(folder, seen.mounts())
   // The runtimes of containers give this name to the memory that they mount for one container.
   if (source === 'shm') return `${point} is memory of its own`
   // A folder on another mount may be a volume that containers share.
@@ -68,7 +70,7 @@ function surroundings(): Surroundings {
     ipcNamespace: () => (isLinux ? attempt(() => readlinkSync('/proc/self/ns/ipc')) : hostNamespace),
     mounts: () => attempt(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? '',
     get folder() {
-      return chosenFolder() ?? posixFolder()
+      return attempt(() => chosenFolder() ?? posixFolder())
     },
   }
 }

@@ -57,6 +57,9 @@ if (isInSnapshot) {
 
 let native: NativeLoad | undefined
 
+/** The codes of which this thread has warned. */
+const warned = new Set<string>()
+
 export const platform: Platform = {
   // An empty variable counts as unset: manifests and scripts cannot always leave a variable out.
   environmentVariable: (name) => process.env[name] || undefined,
@@ -128,9 +131,10 @@ export const platform: Platform = {
 
   warn: (message, code) => process.emitWarning(message, { code }),
   warnOnce(message, code) {
-    if (isTestRun()) return
+    if (isTestRun() || warned.has(code)) return
+    warned.add(code)
     const memory = getEnvironmentData(memoryKey)
-    // A thread that cannot reach the memory of the others warns by itself.
+    // A thread that cannot reach the memory of the others warns by itself, once.
     if (isSharedMemory(memory) && !new StateTable(memory).isFirst(`warning ${code}`)) return
     platform.warn(message, code)
   },

@@ -224,12 +224,29 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
       }),
     damage: (signal) =>
       run(signal, 'read', () => {
-        const found = all('PRAGMA main.integrity_check').map((row) => `${Object.values(row)[0]}`)
-        const rows = all(`SELECT ${bytes} FROM ${records}`).map(entryOf)
+        const ofFile = (text: string) => `the file is damaged: ${text}`
+        /** A page that SQLite cannot read ends a statement, and is a damage that it has found. */
+        const found = (look: () => string[]): string[] => {
+          try {
+            return look()
+          } catch (error) {
+            const { message } = error as Error
+            if (/malformed|not a database/.test(message)) return [ofFile(message)]
+            throw error
+          }
+        }
+        const texts = () => all('PRAGMA main.integrity_check').map((row) => `${Object.values(row)[0]}`)
+        const rows = () => all(`SELECT ${bytes} FROM ${records}`).map(entryOf)
         return [
-          ...found.filter((text) => text !== 'ok').map((text) => `the file is damaged: ${text}`),
-          ...rows.flatMap(({ key, damage }) =>
-            damage === undefined ? [] : [`the record ${key} is damaged: ${damage}`],
+          ...found(() =>
+            texts()
+              .filter((text) => text !== 'ok')
+              .map(ofFile),
+          ),
+          ...found(() =>
+            rows().flatMap(({ key, damage }) =>
+              damage === undefined ? [] : [`the record ${key} is damaged: ${damage}`],
+            ),
           ),
         ]
       }),

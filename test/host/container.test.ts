@@ -99,6 +99,17 @@ describe('a process knows that its nodes are not shared with other containers', 
     expect(signOf(seen)).toBeUndefined()
   })
 
+  it('and sees no sign if it has no state folder, which the generator reports', () => {
+    const seen: Surroundings = {
+      variable: () => undefined,
+      exists: () => true,
+      ipcNamespace: () => docker.ipc,
+      mounts: () => ownMemory,
+      folder: undefined,
+    }
+    expect(containerSign(seen)).toBeUndefined()
+  })
+
   it('uses the mount that is nearest to the folder, and the later of two at one point', () => {
     expect(signOf({ ...docker, mounts: [root, device, hostsMemory, ownMemory] })).toContain('/dev/shm')
     expect(signOf({ ...docker, mounts: [ownMemory, root, device, hostsMemory] })).toBeUndefined()

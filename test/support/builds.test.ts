@@ -55,7 +55,7 @@ async function build(hear = (_: string) => {}): Promise<[code: unknown, told: st
 const built = ['dist/index.js', 'dist/index.cjs', 'dist/cli/main.js', 'server/dist/main.js']
 const times = () => built.map((file) => statSync(join(clone, file)).mtimeMs)
 
-const waits = 'graupel: waits until another process has built this clone\n'
+const waits = 'graupel: waits until another process has built this clone; if there is none, remove dist/.lock\n'
 
 it('builds at the same time all succeed, and leave no file behind', async () => {
   const outcomes = await Promise.all([build(), build(), build()])
@@ -79,13 +79,18 @@ it('a build waits for the build of another process', async () => {
   expect(times()[0]).toBeGreaterThan(before[0] as number)
 })
 
-it('a build that was killed does not stop the next', async () => {
-  const { pid } = spawnSync(process.execPath, ['-e', ''])
-  writeFileSync(join(clone, 'dist/.lock'), `${pid}`)
-  appendFileSync(join(clone, 'src/index.ts'), '\n')
-  expect(await build()).toEqual([0, ''])
-  expect(existsSync(join(clone, 'dist/.lock'))).toBe(false)
-})
+it.each(['its number', 'nothing'])(
+  'a build that was killed after it has written %s does not stop the next',
+  async (what) => {
+    const { pid } = spawnSync(process.execPath, ['-e', ''])
+    const lock = join(clone, 'dist/.lock')
+    writeFileSync(lock, what === 'nothing' ? '' : `${pid}`)
+    utimesSync(lock, new Date(0), new Date(0))
+    appendFileSync(join(clone, 'src/index.ts'), '\n')
+    expect(await build()).toEqual([0, ''])
+    expect(existsSync(join(clone, 'dist/.lock'))).toBe(false)
+  },
+)
 
 it('a copy with other times is fresh, and a change is not', async () => {
   const before = times()
