@@ -118,9 +118,8 @@ describe('--store', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/^graupel: no client for [^\n]* \(ERR_STORE_UNAVAILABLE\)\n$/)
-    expect(stderr).toContain(
-      `can be loaded from ${folder} (the current folder, or clientsOf of openStore); run: ${command}`,
-    )
+    expect(stderr).toContain(`can be loaded from ${folder}; run: ${command}`)
+    expect(stderr).toContain('or set clientsOf to import.meta.url')
     expect(stderr).not.toContain('secret')
   })
 
