@@ -21,7 +21,7 @@ const files = [
  * Pages whose JavaScript is not compiled. Their programs have parameters without types, and api.md leaves
  * imports out.
  */
-const onlyJavaScript = ['api.md', 'databases.md', 'testing.md', 'wire.md', 'stores/zookeeper.md'].map(
+const onlyJavaScript = ['api.md', 'databases.md', 'leaving.md', 'testing.md', 'wire.md', 'stores/zookeeper.md'].map(
   (name) => `docs/${name}`,
 )
 
