@@ -227,8 +227,8 @@ export class CounterQueue {
   }
 
   /**
-   * Refuses the callers that have waited behind a write which has failed, and whose time is too short for
-   * another write. Returns the others. Together they would fail all if the oldest had too little time.
+   * Refuses the callers that waited behind a failed write, and have too little time for another write. In
+   * one write with other callers, they would make that write end too early. Returns the other callers.
    */
   #refuseUnanswered(callers: readonly Caller[]): Caller[] {
     const { name, writeMs } = this.#rules

@@ -177,8 +177,8 @@ export const platform: Platform = {
 }
 
 /**
- * Leads tools that copy a program with the files that it imports to the binaries. Nothing calls this, and
- * bundlers drop it.
+ * Shows the binaries to tools that copy a program together with the files that it imports. Nothing calls this
+ * function, and bundlers drop it.
  */
 export const tracedFiles = () => import('./binaries.cjs' as string)
 

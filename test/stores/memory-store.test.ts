@@ -38,22 +38,17 @@ describe('a store in memory', () => {
   })
 
   it('causes one warning in a thread that shares no memory with the main thread', () => {
-    const program = `import { memoryStore } from 'graupel/stores'
+    const inWorker = `import('graupel/stores').then(async ({ memoryStore }) => {
       const store = memoryStore()
-      for (let i = 0; i < 3; i++) await store.add('sum', 1n)`
+      for (let i = 0; i < 3; i++) await store.add('sum', 1n)
+    })`
     // The main thread does not import the package.
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      [
-        '-e',
-        `new (require('node:worker_threads').Worker)(new URL('data:text/javascript,' + ${JSON.stringify(encodeURIComponent(program.replaceAll("'graupel/stores'", JSON.stringify(new URL('../../dist/stores/index.js', import.meta.url).href))))}))`,
-      ],
-      {
-        cwd: repository,
-        encoding: 'utf8',
-        env: { ...process.env, NODE_ENV: 'production', NODE_TEST_CONTEXT: undefined },
-      },
-    )
+    const program = `new (require('node:worker_threads').Worker)(${JSON.stringify(inWorker)}, { eval: true })`
+    const { status, stderr } = spawnSync(process.execPath, ['-e', program], {
+      cwd: repository,
+      encoding: 'utf8',
+      env: { ...process.env, NODE_ENV: 'production', NODE_TEST_CONTEXT: undefined },
+    })
     expect(status, stderr).toBe(0)
     expect(stderr.match(/GRAUPEL_MEMORY_STORE/g)).toHaveLength(1)
   })

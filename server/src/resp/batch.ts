@@ -56,8 +56,11 @@ const spare: BigUint64Array<ArrayBuffer>[] = []
 type Memory = (count: number) => BigUint64Array<ArrayBuffer>
 
 /**
- * Is told about each answered command, but not its words, which may be a token and must not be logged. @param
- * error - Set if it was refused. Returns the text of the refusal then.
+ * Counts and logs an answered command. It does not get the words of the command, because a word may be a
+ * token.
+ *
+ * @param error - The reason of a refusal; `undefined` if the command was carried out.
+ * @returns The text of the refusal; empty without an error.
  */
 export type OnAnswer = (name: string, times: number, error?: unknown) => string
 

@@ -8,7 +8,7 @@ export interface TimedCounter extends Counter {
 
 /** Wraps a counter. Only calls of `take` are timed, which the service uses. */
 export function timedCounter(counter: Counter): TimedCounter {
-  // In the order of their calls, so the first is the oldest.
+  // The starts of the calls that wait, in the order of the calls: the first call has waited longest.
   const startsMs = new Map<number, number>()
   let calls = 0
   return {
