@@ -16,12 +16,12 @@ import { utf8 } from '../core/utf8.js'
 //
 // A record: the next record's offset, the key's length, the fields below, the key in UTF-8.
 
-const version = 6
+const version = 7
 const buckets = 4096
 const generationAt = 16
 const bucketsAt = 24
 const headerBytes = bucketsAt + buckets * 4
-const recordBytes = 64
+const recordBytes = 48
 
 /** The fields of 4 bytes in a record, in units of 4 bytes from its beginning. */
 export const fields32 = {
@@ -30,20 +30,19 @@ export const fields32 = {
   /** Offset of the history; 0 if there is none. */
   history: 2,
   /** Step of the claim by which the process holds the key; 0 if it never held a claim. */
-  claimStep: 3,
-  generators: 4,
-  timesGivenBack: 5,
+  step: 3,
+  /** Twice the number of generators, and 1 more while the process holds the key's claim. */
+  users: 4,
   /** The engine that counts the key in this process; 0 before the first generator. */
-  engine: 6,
+  engine: 5,
 } as const
 
 /** The fields of 8 bytes in a record, in units of 8 bytes from its beginning. */
 export const fields64 = {
-  word: 4,
-  highTick: 5,
+  word: 3,
+  highTick: 4,
   /** 0 if there is none. */
-  claimCeiling: 6,
-  externalCeiling: 7,
+  ceiling: 5,
 } as const
 
 /** The size up to which the table may grow: the size of the memory that a platform makes. */
@@ -141,7 +140,7 @@ export class StateTable {
 
   /** Whether this is the first call with a key, in all threads of the process. No generator has the key. */
   isFirst(key: string): boolean {
-    return Atomics.add(this.words32, this.find(key) / 4 + fields32.generators, 1) === 0
+    return Atomics.add(this.words32, this.find(key) / 4 + fields32.users, 1) === 0
   }
 
   /** Raises an element of `words64` to a value, if the element is lower. */

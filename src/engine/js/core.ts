@@ -102,12 +102,12 @@ export class JsCore implements Core {
     const { state } = this.#reserver
     const seen = observation
     // Before the clock: a thread that is suspended in between must not mistake the reservations of others for
-    // a rollback. A closed generator does not take its key again.
-    const word = this.#isClosed ? state.word() : this.#reserver.word()
+    // a rollback.
+    const { word } = state
     const highTick = state.highTick()
     const nowMs = this.#clock()
     const nowTick = this.#tickAt(nowMs)
-    const ceiling = this.#reserver.externalCeiling()
+    const ceiling = this.#hasCeiling ? state.ceiling : undefined
     seen.status = this.#statusAt(nowTick)
     if (seen.status === Status.ok && this.machine() !== this.#machine) seen.status = Status.cloned
     if (seen.status === Status.ok && ceiling !== undefined && state.isAbove(ceiling, word, nowTick)) {
@@ -165,16 +165,20 @@ export class JsCore implements Core {
   }
 
   awaitCeiling(attempt: number, _blockMs: number): CeilingWaited {
-    // The reserver raises a claim's ceiling, so this ceiling is an external one.
+    // The reserver raises the ceiling of a claim, so this is the ceiling of a lease.
     return { outcome: CeilingOutcome.timeout, attempt }
   }
 
   raiseCeiling(slot: bigint): void {
-    if (!this.#isClosed && this.#reserver.spec.bound === 'external') this.#reserver.state.raiseExternalCeiling(slot)
+    if (!this.#isClosed && this.#hasCeiling) this.#reserver.state.raiseCeiling(slot)
   }
 
   raiseFloor(slot: bigint, highTick: number): bigint {
-    return this.#isClosed ? slot : this.#reserver.raiseFloor(slot, highTick)
+    if (this.#isClosed) return slot
+    const { state } = this.#reserver
+    const former = state.raiseFloor(slot)
+    state.raiseHighTick(highTick)
+    return former
   }
 
   moveTo(spec: CoreSpec): void {
@@ -206,6 +210,11 @@ export class JsCore implements Core {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#reserver.close()
+  }
+
+  /** Whether callers raise the ceiling. The claim of a key raises its ceiling by itself. */
+  get #hasCeiling(): boolean {
+    return this.#reserver.spec.bound === 'external'
   }
 
   #tickAt(nowMs: number): number {

@@ -1,17 +1,12 @@
 import type { CoreSpec, IdArray } from '../../state/engine.js'
-import type { JsClaim } from './claim.js'
 import type { IdWriter } from './id-writer.js'
-import { isGivenBack } from './shared-claim.js'
 import { type Reserved, SequenceStart, type State } from './state.js'
 import { endRun, type Run, type ThreadState, type ThreadStates } from './thread-states.js'
 
 let lastId = 0
 
-/**
- * The result of a reservation, without `claim ceiling`: the reserver raises the claim's ceiling when it is
- * met.
- */
-type Outcome = Exclude<Reserved, 'claim ceiling'>
+/** The lowest ceiling, below which there is no slot; 0 would be no ceiling. */
+const lowestCeiling = 1n
 
 /**
  * Makes the reservations of one generator, and the thread's runs of them, and fills arrays. Not the hot path.
@@ -33,9 +28,11 @@ export class Reserver {
     const { state, claim } = this.#own
     const { sequenceStart, seed, sequenceBits } = spec
     this.#start = sequenceStart === 'zero' ? undefined : new SequenceStart(sequenceStart, seed, sequenceBits)
-    state.claim.countGenerators(1)
+    state.enter()
     try {
-      if (spec.place === 'host' && claim?.isHeld === false) claim.open(states.sleep, spec.lockMs)
+      // A generator with a lease issues nothing before the lease has raised the ceiling.
+      if (spec.bound === 'external') state.raiseCeiling(lowestCeiling)
+      if (spec.place === 'host') claim?.open(states.sleep, spec.lockMs)
     } catch (error) {
       this.close()
       throw error
@@ -59,26 +56,10 @@ export class Reserver {
     return this.#own.claim?.path
   }
 
-  /** The bound that calls of `raiseCeiling` set; `undefined` if the spec has no such bound. */
-  externalCeiling(): bigint | undefined {
-    return this.spec.bound === 'external' ? this.state.externalCeiling() : undefined
-  }
-
-  /** The state word. Takes the key again if it was given back. @throws GraupelError as {@link Claims} says */
-  word(): bigint {
-    for (;;) {
-      const word = this.state.word()
-      if (!isGivenBack(word)) return word
-      this.#takeClaim()
-    }
-  }
-
   /** Reserves the thread's next run. */
-  reserveRun(nowTick: number, limitTick: number): Outcome {
+  reserveRun(nowTick: number, limitTick: number): Reserved {
     const size = this.#nextSize(nowTick)
-    const reserved = this.#reserve(nowTick, () =>
-      this.state.reserve(nowTick, limitTick, size, true, this.#start, this.externalCeiling()),
-    )
+    const reserved = this.#reserve(nowTick, () => this.state.reserve(nowTick, limitTick, size, true, this.#start))
     if (reserved === 'reserved') this.#beginRun(nowTick, size)
     return reserved
   }
@@ -87,7 +68,7 @@ export class Reserver {
    * Reserves a run of unused slots of a past tick, for this generator alone. @param size - By default the
    * size of the next run.
    */
-  reserveUnusedRun(nowTick: number, size = this.#nextSize(nowTick)): Outcome {
+  reserveUnusedRun(nowTick: number, size = this.#nextSize(nowTick)): Reserved {
     const reserved = this.#reserve(nowTick, () => this.state.reserveUnused(nowTick, size))
     if (reserved === 'reserved') {
       this.#beginRun(nowTick, size)
@@ -98,17 +79,15 @@ export class Reserver {
   }
 
   /** Reserves up to `want` slots. They are in `state.range`, not in the run. */
-  reserveRange(nowTick: number, limitTick: number, want: number): Outcome {
-    return this.#reserve(nowTick, () =>
-      this.state.reserve(nowTick, limitTick, want, false, this.#start, this.externalCeiling()),
-    )
+  reserveRange(nowTick: number, limitTick: number, want: number): Reserved {
+    return this.#reserve(nowTick, () => this.state.reserve(nowTick, limitTick, want, false, this.#start))
   }
 
   /** Fills from the rest of the run and from one reservation, and returns how many. */
   fill(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number {
     const drained = this.drain(array, from, to, nowTick)
     if (from + drained === to) return drained
-    let reserved: Outcome
+    let reserved: Reserved
     try {
       reserved = this.reserveRange(nowTick, limitTick, to - from - drained)
     } catch (error) {
@@ -138,44 +117,28 @@ export class Reserver {
     return count
   }
 
-  /** Prevents reservations below a slot, and returns the former word. */
-  raiseFloor(slot: bigint, highTick: number): bigint {
-    for (;;) {
-      this.word()
-      const former = this.state.raiseFloor(slot)
-      if (former === undefined) continue
-      this.state.raiseHighTick(highTick)
-      return former
-    }
-  }
-
   /** Ends the generator. The last generator of the process on this key gives the key back. */
   close(): void {
-    if (this.state.claim.countGenerators(-1) === 0) this.#own.claim?.release()
+    const { state, claim } = this.#own
+    if (claim === undefined) state.leave()
+    else claim.leave()
   }
 
   /**
-   * Reserves, and raises the claim's ceiling when it is met.
+   * Reserves, and raises the ceiling of a claim when it is met.
    *
    * @throws GraupelError as {@link Claims} says
    */
-  #reserve(nowTick: number, reserve: () => Reserved): Outcome {
-    this.#own.claim?.check(nowTick)
-    for (;;) {
-      const reserved = reserve()
-      if (reserved !== 'claim ceiling') {
-        if (reserved === 'reserved') this.reservations++
-        return reserved
-      }
-      this.#takeClaim()
+  #reserve(nowTick: number, reserve: () => Reserved): Reserved {
+    const { claim } = this.#own
+    claim?.check(nowTick)
+    let reserved = reserve()
+    while (reserved === 'ceiling' && claim !== undefined) {
+      claim.take()
+      reserved = reserve()
     }
-  }
-
-  /**
-   * Takes the claim. There is one, because only claims have ceilings, and only a claimed key is given back.
-   */
-  #takeClaim(): void {
-    ;(this.#own.claim as JsClaim).take()
+    if (reserved === 'reserved') this.reservations++
+    return reserved
   }
 
   /** Runs double within a tick, up to a 64th of it; `NextSize` of `generator.h` has the reason. */

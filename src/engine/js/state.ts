@@ -1,8 +1,8 @@
+import type { Held } from '../../state/claims.js'
 import type { SequenceStartMode } from '../../state/engine.js'
 import { fields32, fields64, type StateTable } from '../../state/table.js'
 import { type SlotRange, Slots } from '../slots.js'
 import { History } from './history.js'
-import { isGivenBack, SharedClaim } from './shared-claim.js'
 
 /**
  * Chooses the first sequence number of a new tick, bit for bit as `native/core/sequence_start.h` does. The
@@ -31,21 +31,17 @@ export class SequenceStart {
   }
 }
 
-/**
- * The result of a reservation. `claim ceiling`: the next slot is at the claim's ceiling or above, or the key
- * was given back. `ceiling`: the next slot is at the external ceiling or above.
- */
-export type Reserved = 'reserved' | 'ahead' | 'claim ceiling' | 'ceiling'
+/** The result of a reservation. `ceiling`: the next slot is at the ceiling or above. */
+export type Reserved = 'reserved' | 'ahead' | 'ceiling'
 
 /**
  * The state of one node, which all threads of the process share: the state word (the first free slot) and the
  * fields beside it. `native/core/state.h` in TypeScript, over Atomics. Slots are bigints here: a reservation
  * takes many slots, so this is not the hot path.
  */
-export class State {
+export class State implements Held {
   /** The slots that the last call with the result `reserved` took. */
   readonly range: SlotRange = { tick: 0, sequence: 0, count: 0 }
-  readonly claim: SharedClaim
   readonly #table: StateTable
   readonly #words: BigUint64Array
   readonly #at: number
@@ -55,7 +51,6 @@ export class State {
 
   /** @param at - The record's offset in bytes. */
   constructor(table: StateTable, at: number, sequenceBits: number, maxTick: number) {
-    this.claim = new SharedClaim(table, at)
     this.#table = table
     this.#words = table.words64
     this.#at = at
@@ -63,7 +58,7 @@ export class State {
     this.#maxTick = maxTick
   }
 
-  word(): bigint {
+  get word(): bigint {
     return Atomics.load(this.#words, this.#at / 8 + fields64.word)
   }
 
@@ -76,13 +71,57 @@ export class State {
     this.#raise(fields64.highTick, BigInt(tick))
   }
 
-  /** The first slot that generators with an external ceiling may not issue. */
-  externalCeiling(): bigint {
-    return Atomics.load(this.#words, this.#at / 8 + fields64.externalCeiling)
+  /** The first slot that no generator may issue; 0 if there is no ceiling. */
+  get ceiling(): bigint {
+    return Atomics.load(this.#words, this.#at / 8 + fields64.ceiling)
   }
 
-  raiseExternalCeiling(slot: bigint): void {
-    this.#raise(fields64.externalCeiling, slot)
+  raiseCeiling(slot: bigint): void {
+    this.#raise(fields64.ceiling, slot)
+  }
+
+  /** The step of the claim by which the process holds the key, as {@link Held} says. It stays afterwards. */
+  get step(): number {
+    return Atomics.load(this.#table.words32, this.#at / 4 + fields32.step)
+  }
+
+  /**
+   * Replaces the step. False if the step is no longer `from`, because another thread has made a later step.
+   */
+  moveStep(from: number, to: number): boolean {
+    return Atomics.compareExchange(this.#table.words32, this.#at / 4 + fields32.step, from, to) === from
+  }
+
+  /** Counts a generator of this process on the key. */
+  enter(): void {
+    Atomics.add(this.#table.words32, this.#at / 4 + fields32.users, 2)
+  }
+
+  /** Whether the process holds the key's claim. It does not lose the claim while it has a generator. */
+  get isClaimed(): boolean {
+    return (Atomics.load(this.#table.words32, this.#at / 4 + fields32.users) & 1) === 1
+  }
+
+  markClaimed(): void {
+    Atomics.or(this.#table.words32, this.#at / 4 + fields32.users, 1)
+  }
+
+  /**
+   * Ends a generator of this process. The last generator takes the mark of the claim with it, in one exchange:
+   * a generator that another thread opens afterwards finds no mark, and makes a step before its first id.
+   *
+   * @returns The step to give back; 0 if there is none, or other generators go on.
+   */
+  leave(): number {
+    const at = this.#at / 4 + fields32.users
+    for (;;) {
+      const users = Atomics.load(this.#table.words32, at)
+      // Read before the exchange: a step that another thread makes afterwards is not this generator's.
+      const { step } = this
+      const isLast = users === 3
+      const rest = isLast ? 0 : users - 2
+      if (Atomics.compareExchange(this.#table.words32, at, users, rest) === users) return isLast ? step : 0
+    }
   }
 
   tickOf(slot: bigint): number {
@@ -100,7 +139,6 @@ export class State {
    * Reserves between one and `want` slots, none beyond `limitTick`, all of one tick if `oneTick`.
    *
    * @param start - The start of a new tick's sequence; `undefined` for 0.
-   * @param bound - The first slot that may not be reserved; `undefined` if there is no such bound.
    */
   reserve(
     nowTick: number,
@@ -108,31 +146,22 @@ export class State {
     want: number,
     oneTick: boolean,
     start: SequenceStart | undefined,
-    bound: bigint | undefined,
   ): Reserved {
     const slots = this.#slots
     const limit = Math.min(limitTick, this.#maxTick)
     const nowSlot = slots.at(nowTick, 0)
     this.raiseHighTick(nowTick)
     for (;;) {
-      const word = this.word()
-      if (isGivenBack(word)) return 'claim ceiling'
+      const { word } = this
       const passed = word <= nowSlot
       const tick = passed ? nowTick : slots.tickOf(word)
       const sequence = !passed ? slots.sequenceOf(word) : start === undefined ? 0 : start.first(slots.sequenceOf(word))
       if (tick > limit) return 'ahead'
       const room = (oneTick ? 1 : limit - tick + 1) * slots.capacity - sequence
       const first = slots.at(tick, sequence)
-      if (bound !== undefined && first >= bound) return 'ceiling'
-      const { ceiling } = this.claim
-      if (ceiling !== 0n && first >= ceiling) return 'claim ceiling'
-      const below = (end: bigint) => Number(end - first)
-      const count = Math.min(
-        want,
-        room,
-        ceiling === 0n ? room : below(ceiling),
-        bound === undefined ? room : below(bound),
-      )
+      const { ceiling } = this
+      if (ceiling !== 0n && first >= ceiling) return 'ceiling'
+      const count = Math.min(want, room, ceiling === 0n ? room : Number(ceiling - first))
       const next = first + BigInt(count)
       this.#history()?.leave(word, tick, next)
       if (this.#move(word, next)) {
@@ -146,8 +175,7 @@ export class State {
 
   /** Reserves up to `want` slots of the past tick `nowTick` that were never issued. */
   reserveUnused(nowTick: number, want: number): Reserved {
-    const word = this.word()
-    if (isGivenBack(word)) return 'claim ceiling'
+    const { word } = this
     const history = this.#history()
     if (word === 0n || this.tickOf(word - 1n) <= nowTick || history === undefined) return 'ahead'
     return history.takeUnused(nowTick, want, this.range) ? 'reserved' : 'ahead'
@@ -165,8 +193,7 @@ export class State {
     let word: bigint
     let next: bigint
     do {
-      word = this.word()
-      if (isGivenBack(word)) return
+      word = this.word
       next = word <= nowSlot ? nowSlot + 1n : word < end ? word + 1n : word
       const wordTick = slots.tickOf(next - 1n)
       history.raiseFloor(slots.at(Math.max(wordTick, nowTick) + 1, 0))
@@ -175,30 +202,16 @@ export class State {
   }
 
   /**
-   * Prevents reservations below a slot from now on; `RaiseFloor` of `state.h`.
-   *
-   * @returns The word as it was before; `undefined` if it was given back.
+   * Prevents reservations below a slot from now on, and returns the word as it was before; `RaiseFloor` of
+   * `state.h`.
    */
-  raiseFloor(slot: bigint): bigint | undefined {
+  raiseFloor(slot: bigint): bigint {
     for (;;) {
-      const word = this.word()
-      if (isGivenBack(word)) return undefined
+      const { word } = this
       // Before the word moves, because ticks below the slot may have ids without a mark.
       this.#history()?.raiseFloor(slot)
       if (word >= slot || this.#move(word, slot)) return word
     }
-  }
-
-  /**
-   * Continues from `slot`, or from the word that was given back if that is higher. False if the word is no
-   * longer `sign`.
-   */
-  takeUp(sign: bigint, slot: bigint): boolean {
-    const given = this.claim.ceiling
-    const next = slot > given ? slot : given
-    // Another process may have counted meanwhile.
-    this.#history()?.raiseFloor(next)
-    return this.claim.takeUp(sign, next)
   }
 
   #move(word: bigint, next: bigint): boolean {

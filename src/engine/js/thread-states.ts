@@ -57,7 +57,7 @@ export interface ThreadState {
   readonly state: State
   readonly run: Run
   readonly writer: IdWriter
-  /** `undefined` if no claims keep other processes away. */
+  /** `undefined` if no claims keep other processes away, or a lease does. */
   readonly claim: JsClaim | undefined
 }
 
@@ -73,8 +73,6 @@ export class ThreadStates {
   readonly table: StateTable
   readonly #surroundings: JsSurroundings
   readonly #open = new Map<string, ThreadState>()
-  /** Generators with an external ceiling have runs of their own, which end below the ceiling. */
-  readonly #external = new Map<string, ThreadState>()
 
   constructor(table: StateTable, surroundings: JsSurroundings) {
     this.table = table
@@ -91,16 +89,16 @@ export class ThreadStates {
 
   of(spec: CoreSpec): ThreadState {
     const { key, sequenceBits, maxTick } = spec
-    const states = spec.bound === 'external' ? this.#external : this.#open
-    let found = states.get(key)
+    let found = this.#open.get(key)
     if (found === undefined) {
       const { table } = this
       const { claims } = this.#surroundings
       const state = new State(table, table.find(key), sequenceBits, maxTick)
       const clock = clockFor(spec, this.clocks)
-      const claim = claims && new JsClaim(claims, table.token(claims.randomBits), state, spec, clock)
+      const hasClaim = claims !== undefined && spec.bound !== 'external'
+      const claim = hasClaim ? new JsClaim(claims, table.token(claims.randomBits), state, spec, clock) : undefined
       found = { state, run: emptyRun(), writer: new IdWriter(spec), claim }
-      states.set(key, found)
+      this.#open.set(key, found)
     }
     return found
   }
@@ -110,11 +108,11 @@ export class ThreadStates {
    * of its run.
    */
   forget(key: string): void {
-    this.#external.delete(key)
+    this.#open.delete(key)
   }
 
   /** Gives back every key that this process has claimed and this thread knows; for the end of the process. */
   releaseClaims(): void {
-    for (const { claim } of this.#open.values()) claim?.release()
+    for (const { claim } of this.#open.values()) claim?.end()
   }
 }
