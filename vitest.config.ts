@@ -102,7 +102,7 @@ export default defineConfig(({ mode }) => {
       hookTimeout: 600_000,
       // test/support/bare.ts prints the warning once.
       execArgv: ['--disable-warning=GRAUPEL_JS_ENGINE'],
-      setupFiles: ['test/support/state-folder-of-file.ts'],
+      setupFiles: ['test/support/state-folder-of-file.ts', 'test/support/both-engines.ts'],
       // Processes of tests run all sources, so each change in watch mode concerns each test.
       forceRerunTriggers: ['**/{src,native}/**'],
       globalSetup: [

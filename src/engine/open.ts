@@ -2,12 +2,18 @@ import { platform } from '#platform'
 import { GraupelError } from '../core/errors.js'
 import type { PageStep } from '../state/claims.js'
 import type { Core, CoreSpec } from '../state/engine.js'
-import { idsText } from '../state/key.js'
 import { StateTable } from '../state/table.js'
-import { allowedAddon, type EngineKind, isJsForced, noteHook, requireNative } from './choose.js'
+import {
+  allowedAddon,
+  chooseEngine,
+  type EngineKind,
+  engineInfo,
+  isJsForced,
+  noteHook,
+  requireNative,
+} from './choose.js'
 import { JsCore } from './js/core.js'
 import { ThreadStates } from './js/thread-states.js'
-import { ToldCore } from './js/told-core.js'
 import type { NativeEngine } from './native/core.js'
 import { ClaimedError } from './native/fault.js'
 import { SlotClock } from './slots.js'
@@ -20,7 +26,8 @@ let closesFilesAtExit = false
 /**
  * Opens a core of the engine that `chooseEngine` returned.
  *
- * @throws GraupelError `ERR_STATE_UNREACHABLE` if the other engine counts the key; errors of the engine
+ * @throws GraupelError `ERR_STATE_UNREACHABLE` if this process makes ids by the other engine; errors of the
+ * engine
  * @internal
  */
 export function openCore(kind: EngineKind, spec: CoreSpec): Core {
@@ -30,10 +37,11 @@ export function openCore(kind: EngineKind, spec: CoreSpec): Core {
 
 function openUntraced(kind: EngineKind, spec: CoreSpec): Core {
   const reopen = (spec: CoreSpec) => openUntraced(kind, spec)
-  refuseOther(spec, kind)
+  checkEngine(kind)
   const core = kind === 'native' ? openNative(spec, reopen) : openJs(spec, reopen)
   try {
-    keepEngine(spec, kind)
+    // Now that the core is open: an engine that cannot open any does not stay.
+    refuseOther(keepEngine(kind, kind), kind)
   } catch (error) {
     core.close()
     throw error
@@ -50,25 +58,15 @@ function openJs(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   const states = statesFor(spec)
   // Lets the table have the present generation.
   machineGeneration()
-  const native = states === own ? loadedNative() : undefined
-  if (native === undefined) return new JsCore(spec, states, reopen)
-  let known = native.generation()
-  const isRaised = () => {
-    if (native.generation() === known) return false
-    known = machineGeneration()
-    return true
-  }
-  return new ToldCore(spec, states, reopen as (spec: CoreSpec) => JsCore, isRaised)
+  return new JsCore(spec, states, reopen)
 }
 
 function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   const { binding } = requireNative()
-  const states = sharedStates()
-  if (typeof states !== 'string') states.table.keepEngine(addonKey, engines.indexOf('native'))
   const core = openBesideClaim(spec, reopen)
   // process.exit() and uncaught errors do not tear the environment down, so nothing else writes the exact
   // words to the files.
-  if (spec.bound === 'file' && !closesFilesAtExit) {
+  if (spec.state.kind === 'file' && !closesFilesAtExit) {
     closesFilesAtExit = true
     platform.atExit(() => binding.closeFiles())
   }
@@ -102,12 +100,14 @@ function loadedNative(): NativeEngine | undefined {
  * @internal
  */
 export function machineGeneration(kind?: EngineKind): number {
+  const states = sharedStates()
   const native = loadedNative()
   if (native === undefined) {
-    return kind === 'native' ? requireNative().generation() : (knownTables()[0] ?? localTable()).generation()
+    if (kind === 'native') return requireNative().generation()
+    return (typeof states === 'string' ? ownStates() : states).table.generation()
   }
   const generation = native.generation()
-  for (const table of knownTables()) table.raiseGeneration(generation)
+  if (typeof states !== 'string') states.table.raiseGeneration(generation)
   return generation
 }
 
@@ -122,10 +122,9 @@ export function raiseMachineGeneration(): void {
   const { table } = requireReach()
   noteHook()
   const native = loadedNative()
+  // Without the addon in this thread, its lease has decided for the js engine.
   if (native === undefined) table.raiseGeneration()
-  // The addon counts for threads on the native engine, also below a thread to which it is forbidden.
-  const isUsed = native !== undefined || table.keepEngine(addonKey, 0) !== 0
-  if (isUsed) requireNative('other threads run on the native engine').binding.raiseGeneration()
+  else native.binding.raiseGeneration()
   machineGeneration()
 }
 
@@ -144,82 +143,79 @@ export function requireReach(): ThreadStates {
   )
 }
 
-/** In the table, the key of a record that says whether a thread has opened a native core. */
-const addonKey = 'addon'
-
-/** The tables whose generation the js engine of this thread reads. */
-function knownTables(): StateTable[] {
-  const states = sharedStates()
-  return [states, own].filter((states) => typeof states === 'object').map(({ table }) => table)
-}
-
-function localTable(): StateTable {
-  own ??= new ThreadStates(new StateTable(platform.threadMemory()), platform)
-  return own.table
-}
-
-// The first generator of a key decides the key's engine for the life of the process. The addon and the table
-// of the js engine keep the choice for all threads. A thread without the table is refused the js engine, and
-// a thread without the addon the native engine, so any two generators share the addon or the table.
+// The first generator decides which engine makes the ids of the process. The addon and the table of the js
+// engine keep the choice for all threads. A thread without the table is refused the js engine, and a thread
+// without the addon the native engine, so any two generators share the addon or the table.
 
 /** The engines by their numbers in the addon and in the table; 0 is none. */
-const engines: readonly (EngineKind | undefined)[] = [undefined, 'native', 'js']
+const engines = [undefined, 'native', 'js', 'both'] as const
+type KeptEngine = (typeof engines)[number]
 
-/** Tells which engine counts a key in this process; `undefined` before the key's first generator. */
-export function engineOf(key: string): EngineKind | undefined {
-  return keptEngine(key, undefined, undefined)
+/** Returns the engine of this process, or the engine that its first generator would have. @internal */
+export function processEngines(): readonly EngineKind[] {
+  const kept = keepEngine(undefined)
+  if (kept === 'both') return allowedAddon() === undefined ? ['js'] : ['native', 'js']
+  return [kept ?? chooseEngine('auto', 'process')]
 }
 
-/** Refuses a generator whose key the other engine counts. @throws GraupelError `ERR_STATE_UNREACHABLE` */
-function refuseOther(spec: CoreSpec, kind: EngineKind): void {
-  const kept = keptEngine(spec.key, undefined, kind)
-  if (kept !== undefined && kept !== kind) throw otherEngine(spec, kept, kind)
+/**
+ * Chooses the engine of a thread that has a lease. Without the addon, the thread could not stop generators of
+ * the native engine, so it decides for the js engine.
+ *
+ * @throws as `engineInfo`; GraupelError `ERR_STATE_UNREACHABLE` if this process makes ids by the native
+ * engine
+ * @internal
+ */
+export function decideEngine(): void {
+  const { kind } = engineInfo()
+  if (kind === 'js') refuseOther(keepEngine(kind, kind), kind)
+}
+
+/** Lets this process have generators of both engines, for tests and benches that compare them. @internal */
+export function mixEngines(): void {
+  requireReach().table.keepEngine(engines.indexOf('both'))
+}
+
+/** @throws GraupelError `ERR_STATE_UNREACHABLE` if this thread may not have a generator of the engine */
+function checkEngine(kind: EngineKind): void {
+  refuseOther(keepEngine(undefined, kind), kind)
   const states = kind === 'native' && isJsForced() ? sharedStates() : undefined
   if (typeof states !== 'string') return
   throw new GraupelError(
     'ERR_STATE_UNREACHABLE',
-    `GRAUPEL_ENGINE is 'js', and this thread cannot see which nodes the js engine counts in other threads: ${states}; import 'graupel' in the main thread before it starts workers`,
+    `GRAUPEL_ENGINE is 'js', and this thread cannot see whether other threads make ids by the js engine: ${states}; import 'graupel' in the main thread before it starts workers`,
+  )
+}
+
+function refuseOther(kept: KeptEngine, kind: EngineKind): void {
+  if (kept === undefined || kept === kind || kept === 'both') return
+  throw new GraupelError(
+    'ERR_STATE_UNREACHABLE',
+    `this process makes ids by the ${kept} engine, and the ${kind} engine is asked for; leave the option engine out, and set GRAUPEL_ENGINE for all threads or for none`,
   )
 }
 
 /**
- * Gives a key to an engine, if the key has none. @throws GraupelError `ERR_STATE_UNREACHABLE` if the other
- * engine has it
- */
-function keepEngine(spec: CoreSpec, kind: EngineKind): void {
-  const kept = keptEngine(spec.key, kind, kind)
-  if (kept !== kind) throw otherEngine(spec, kept as EngineKind, kind)
-}
-
-/**
- * Reads the engine of a key.
+ * Gives the process an engine, if it has none, and returns the engine that it has afterwards.
  *
- * @param first - The engine that is written if the key has none; `undefined` only reads.
+ * @param first - The engine that is written; `undefined` only reads.
  * @param asking - The engine of the generator that asks. A js generator does not load the addon if
  * `GRAUPEL_ENGINE` is `js`.
  */
-function keptEngine(
-  key: string,
-  first: EngineKind | undefined,
-  asking: EngineKind | undefined,
-): EngineKind | undefined {
+function keepEngine(first: KeptEngine, asking?: EngineKind): KeptEngine {
   const number = engines.indexOf(first)
   const states = sharedStates()
-  const inTable = typeof states === 'string' ? number : states.table.keepEngine(key, number)
+  const inTable = typeof states === 'string' ? number : states.table.keepEngine(number)
   const isAddonAsked = inTable === number && (asking === 'native' || allowedAddon() !== undefined)
-  return engines[isAddonAsked ? requireNative().binding.keepEngine(key, number) : inTable]
+  return engines[isAddonAsked ? requireNative().binding.keepEngine(addonKey, number) : inTable]
 }
 
-function otherEngine({ key, description }: CoreSpec, kept: EngineKind, wanted: EngineKind): GraupelError {
-  return new GraupelError(
-    'ERR_STATE_UNREACHABLE',
-    `the ${kept} engine counts ${idsText(key, description)} in this process, and this generator asks for the ${wanted} engine; leave the option engine out for all generators of a node`,
-  )
-}
+/** In the addon, the key of the state that keeps the engine. */
+const addonKey = 'engine'
 
 /**
  * Frees the memory of this thread for the key of a lease that is sealed. Otherwise a process would keep all
- * leases that it ever had. The table keeps 168 bytes of each lease, because other threads may still read
+ * leases that it ever had. The table keeps 152 bytes of each lease, because other threads may still read
  * them.
  */
 export function forgetKey(key: string): void {
@@ -240,16 +236,24 @@ function sharedStates(): ThreadStates | string {
   return shared
 }
 
+/** The js states of a thread that cannot reach the states of the process. */
+function ownStates(): ThreadStates {
+  own ??= new ThreadStates(new StateTable(platform.threadMemory()), platform)
+  return own
+}
+
 /** The js states for a generator. @throws GraupelError `ERR_STATE_UNREACHABLE` */
-function statesFor({ isThread }: CoreSpec): ThreadStates {
+function statesFor({ state }: CoreSpec): ThreadStates {
   const states = sharedStates()
   if (typeof states !== 'string') return states
-  if (!isThread) {
-    throw new GraupelError(
-      'ERR_STATE_UNREACHABLE',
-      `the js engine cannot reach the states of this process from this thread: ${states}; import 'graupel' in the main thread before it starts workers, or pass state: 'thread' if no other thread uses the node`,
-    )
-  }
-  localTable()
-  return own as ThreadStates
+  // With the addon, the native engine can count here, and park() of another thread reaches only the addon.
+  if (state.kind === 'thread' && allowedAddon() === undefined) return ownStates()
+  throw new GraupelError(
+    'ERR_STATE_UNREACHABLE',
+    `the js engine cannot reach the states of this process from this thread: ${states}; import 'graupel' in the main thread before it starts workers, or ${
+      allowedAddon() === undefined
+        ? "pass state: 'thread' if no other thread uses the node"
+        : 'leave the option engine out'
+    }`,
+  )
 }

@@ -17,8 +17,8 @@ const yearMs = 365.25 * 24 * 3600 * 1000
  * and processes of this user on this host, so their ids are distinct. On the js engine a second process is
  * refused. The option `state` says which threads and processes share a state.
  *
- * The first generator of a node decides which engine makes the ids of the node for the life of the process. A
- * generator with the other engine is refused.
+ * The first generator decides which engine makes the ids of the process for its life. A generator with the
+ * other engine is refused.
  *
  * The call may block until the next tick, if the state begins with that tick, and until a state file is
  * unlocked; each for at most `maxWaitMs`, or 1000 ms by default.
@@ -51,7 +51,8 @@ export function createSeeded<const F extends readonly Field[] = layouts.Twitter>
   checkLifetime(layout, nowMs)
   if (layout.expiresAt.getTime() - nowMs < yearMs && typeof clock !== 'function') warnOfExpiry(layout)
   if (typeof origin === 'number') {
-    if (options.place === 'host' && typeof clock !== 'function') warnInContainer(layout, origin)
+    if ((options.state.kind === 'host' || options.state.kind === 'file') && typeof clock !== 'function')
+      warnInContainer(layout, origin)
     const spec = coreSpec(options, origin, nowMs, machineGeneration(engine))
     return narrowed(new Generator(openCore(engine, spec), options, new GivenNode(origin)))
   }

@@ -44,11 +44,12 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   }
 
   get state(): string {
-    const { path, isThread } = this.#settings
+    const { state } = this.#settings
     if (this.#lastStats !== undefined) return this.#lastStats.state
-    if (this.#source.leaseStats !== undefined) return 'lease'
-    if (path !== '') return path
-    return this.#core.statePath() !== undefined ? 'host' : isThread ? 'thread' : 'process'
+    if (state.kind === 'lease') return 'lease'
+    if (state.kind === 'file') return state.path
+    // The word may be in memory of this process alone, or have moved to a page.
+    return this.#core.report().path !== undefined ? 'host' : state.kind === 'thread' ? 'thread' : 'process'
   }
 
   toJSON() {
@@ -94,9 +95,10 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
 
   protected more(): MoreNumbers {
     if (this.#more === undefined) {
-      const { layout, namespace, clock, path } = this.#settings
+      const { layout, namespace, clock, state } = this.#settings
       this.#counters = { ...nothingCounted }
       const hasInjectedClock = typeof clock === 'function'
+      const path = state.kind === 'file' ? state.path : ''
       const subject = { layout, namespace, hasInjectedClock, path, source: this.#source }
       this.#more = new PolicyRunner(this.#core, this.#settings, subject, this.#counters)
     }

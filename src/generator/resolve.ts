@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { GraupelError, rangeError, show, typeError } from '../core/errors.js'
+import { rangeError, show, typeError } from '../core/errors.js'
 import { millisecondsFrom, oneOf, readOptions, textFrom } from '../core/options.js'
 import { chooseEngine, type EngineKind } from '../engine/choose.js'
 import type { StateOptions } from '../engine/source/core-spec.js'
@@ -7,7 +7,7 @@ import { nodeFromVariable, nodeVariable } from '../engine/source/environment.js'
 import { type ResolvedLease, readLeaseOption } from '../engine/source/shared-lease.js'
 import { combineNode, type Field, type Layout, layoutOf, optionsElsewhere } from '../layout/index.js'
 import { overflowActions, type Policy, rollbackActions } from '../policy/policy.js'
-import { type Place, type SequenceStartMode, startModes } from '../state/engine.js'
+import { type SequenceStartMode, startModes } from '../state/engine.js'
 import { type GeneratorOptions, optionNames } from './options.js'
 
 /** The native engine counts milliseconds in 31 bits. */
@@ -43,12 +43,9 @@ export function resolveOptions<F extends readonly Field[]>(
   const modes = Object.keys(startModes) as SequenceStartMode[]
   const sequenceStart = oneOf('sequenceStart', options.sequenceStart, modes, 'zero')
   const clock = clockOf(givenClock)
-  // A leased node belongs to one process.
-  const place = stateOf(lease === undefined ? state : 'process')
-  const engine =
-    lease === undefined
-      ? chooseEngine(wanted ?? 'auto', state)
-      : engineBesideLease(wanted ?? 'auto', lease.handle.engine)
+  const windowMs = millisecondsFrom('windowMs', options.windowMs, 900, 1, maxWindowMs)
+  const givenState = lease === undefined ? stateOf(state, windowMs) : ({ kind: 'lease' } as const)
+  const engine = chooseEngine(wanted ?? 'auto', lease === undefined ? state : 'process')
   return {
     origin,
     engine,
@@ -57,10 +54,7 @@ export function resolveOptions<F extends readonly Field[]>(
     sequenceStart,
     seed: seed ?? (sequenceStart === 'random' ? randomSeed() : 0),
     clock,
-    ...place,
-    ...(lease !== undefined && { bound: 'external' }),
-    ...(lease === undefined && state === undefined && { place: defaultPlace(engine, clock) }),
-    windowMs: millisecondsFrom('windowMs', options.windowMs, 900, 1, maxWindowMs),
+    state: givenState ?? defaultState(engine, clock),
     onRollback:
       typeof onRollback === 'function' ? onRollback : oneOf('onRollback', onRollback, rollbackActions, 'advance'),
     onOverflow: oneOf('onOverflow', options.onOverflow, overflowActions, 'wait'),
@@ -89,17 +83,6 @@ function checkBesideLease(options: GeneratorOptions<readonly Field[]>): void {
   }
 }
 
-/** Chooses the engine of a leased generator. The lease's thread has to be able to stop the generator. */
-function engineBesideLease(wanted: unknown, ofLease: EngineKind): EngineKind {
-  const engine = chooseEngine(ofLease === 'js' && wanted === 'auto' ? 'js' : wanted, 'process')
-  if (ofLease === 'native' || engine === 'js') return engine
-  throw new GraupelError(
-    'ERR_STATE_UNREACHABLE',
-    "engine is 'native', and the thread of the lease runs on the js engine, which could not stop a native generator; leave engine out, and use one GRAUPEL_ENGINE in all threads",
-    { option: 'engine' },
-  )
-}
-
 function nodeOf(layout: Layout, node: unknown): number {
   if (node !== undefined) return combineNode(layout, node)
   if (layout.nodeFields.length === 0) return 0
@@ -117,10 +100,10 @@ function randomSeed(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0] as number
 }
 
-function defaultPlace(engine: EngineKind, clock: StateOptions['clock']): Place {
+function defaultState(engine: EngineKind, clock: StateOptions['clock']): StateOptions['state'] {
   // A simulation must not find ids on the host that an earlier simulation has made.
-  if (typeof clock === 'function') return 'process'
-  return engine === 'native' || platform.claims !== undefined ? 'host' : 'process'
+  if (typeof clock === 'function') return { kind: 'process' }
+  return { kind: engine === 'native' || platform.claims !== undefined ? 'host' : 'process' }
 }
 
 /** Checks the option `clock`. Wraps a function to check what it returns: `ERR_CLOCK_INVALID`. */
@@ -152,17 +135,10 @@ function clockOf(clock: unknown = 'wall'): 'wall' | 'steady' | (() => number) {
   }
 }
 
-type ResolvedState = Pick<StateOptions, 'place' | 'bound' | 'path' | 'isThread'>
-
-const inProcess: ResolvedState = { bound: 'none', path: '', isThread: false, place: 'process' }
-const inThread: ResolvedState = { bound: 'none', path: '', isThread: true, place: 'process' }
-const onHost: ResolvedState = { bound: 'none', path: '', isThread: false, place: 'host' }
-
-/** Checks the option `state`. The default depends on the engine, so the caller chooses it. */
-function stateOf(state: unknown): ResolvedState {
-  if (state === undefined || state === 'process') return inProcess
-  if (state === 'thread') return inThread
-  if (state === 'host') return onHost
+/** Checks the option `state`; `undefined` for its default, which depends on the engine. */
+function stateOf(state: unknown, windowMs: number): StateOptions['state'] | undefined {
+  if (state === undefined) return undefined
+  if (state === 'process' || state === 'thread' || state === 'host') return { kind: state }
   if (Object.prototype.toString.call(state) === '[object URL]') {
     throw typeError(
       'ERR_OPTION_INVALID',
@@ -192,5 +168,5 @@ function stateOf(state: unknown): ResolvedState {
       'state',
     )
   }
-  return { place: 'host', bound: 'file', path: state, isThread: false }
+  return { kind: 'file', path: state, windowMs }
 }

@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { engineInfo } from '../engine/choose.js'
+import { decideEngine } from '../engine/open.js'
 import { sealNode } from '../engine/source/leased-node.js'
 import {
   firstView,
@@ -32,14 +32,8 @@ export class Publication<F extends readonly Field[] = readonly Field[]> {
     const token = tokenAt(platform.monotonicMs())
     const { memory } = this.#shared
     this.#options = options
-    this.handle = makeHandle(layout, {
-      namespace,
-      token,
-      store: store.name,
-      engine: engineInfo().kind,
-      windowMs,
-      memory,
-    })
+    this.handle = makeHandle(layout, { namespace, token, store: store.name, windowMs, memory })
+    decideEngine()
   }
 
   /** Lets generators of this thread call back if they find that the machine was copied. */

@@ -1,4 +1,13 @@
-import type { CeilingWaited, Core, CoreSpec, IdArray, Observation, Reservation } from '../state/engine.js'
+import type {
+  Bounds,
+  CeilingWaited,
+  Core,
+  CoreReport,
+  CoreSpec,
+  IdArray,
+  Observation,
+  Permit,
+} from '../state/engine.js'
 import { nameOfIds } from '../state/key.js'
 import type { Debug } from './debug.js'
 
@@ -37,30 +46,18 @@ export class TracedCore implements Core {
     return this.#traced(this.#core.step())
   }
 
-  grant(nowTick: number, limitTick: number): number {
-    return this.#traced(this.#core.grant(nowTick, limitTick))
+  grant(permit: Permit): number {
+    return this.#traced(this.#core.grant(permit))
   }
 
-  grantUnused(nowTick: number): number {
-    return this.#traced(this.#core.grantUnused(nowTick))
-  }
-
-  fill(array: IdArray, from: number, to: number): number {
-    return this.#traced(this.#core.fill(array, from, to))
-  }
-
-  fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number {
-    return this.#traced(this.#core.fillGranted(array, from, to, nowTick, limitTick))
-  }
-
-  fillUnused(array: IdArray, from: number, to: number, nowTick: number): number {
-    return this.#traced(this.#core.fillUnused(array, from, to, nowTick))
+  fill(array: IdArray, from: number, to: number, permit?: Permit): number {
+    return this.#traced(this.#core.fill(array, from, to, permit))
   }
 
   moveTo(spec: CoreSpec): void {
     this.#core.moveTo(spec)
     this.#spec = spec
-    this.#printed = this.#core.reservation().number
+    this.#printed = this.#core.report().reservation.number
   }
 
   machine(): number {
@@ -75,24 +72,12 @@ export class TracedCore implements Core {
     return this.#core.awaitCeiling(attempt, blockMs)
   }
 
-  raiseCeiling(slot: bigint): void {
-    this.#core.raiseCeiling(slot)
+  raise(bounds: Bounds): bigint {
+    return this.#core.raise(bounds)
   }
 
-  raiseFloor(slot: bigint, highTick: number): bigint {
-    return this.#core.raiseFloor(slot, highTick)
-  }
-
-  reservation(): Reservation {
-    return this.#core.reservation()
-  }
-
-  failure(): Error {
-    return this.#core.failure()
-  }
-
-  statePath(): string | undefined {
-    return this.#core.statePath()
+  report(): CoreReport {
+    return this.#core.report()
   }
 
   close(): void {
@@ -101,7 +86,7 @@ export class TracedCore implements Core {
 
   /** Prints the reservation of a call, if the call has made one, and returns the result of the call. */
   #traced(result: number): number {
-    const { number, tick, sequence, count } = this.#core.reservation()
+    const { number, tick, sequence, count } = this.#core.report().reservation
     if (number > this.#printed) {
       this.#printed = number
       const { key, description, epochMs, tickMs } = this.#spec

@@ -19,9 +19,9 @@ export function observe({ core, subject }: Judged): Observation {
   if (seen.status === Status.closed) throw closedError(`the generator of node ${source.node}`)
   if (seen.status === Status.beforeEpoch) throw beforeEpochError(layout, seen.nowMs)
   if (seen.status === Status.expired) throw expiredError(layout, seen.nowMs)
-  if (seen.status === Status.unavailable) throw core.failure()
+  if (seen.status === Status.unavailable) throw core.report().failure
   // A lease acquires another node; nobody else can say which node the copy may have.
-  if (seen.status === Status.cloned && source.leaseStats === undefined) {
+  if (seen.status === Status.cloned && source.kind === 'given') {
     throw new GraupelError(
       'ERR_STATE_CLONED',
       `this machine was copied since the generator of node ${source.node} was made, and another copy may have the node; make a generator with a node that no other machine has, or lease a node (docs/leases.md)`,
@@ -69,7 +69,7 @@ function aheadError(
       details,
     )
   }
-  const page = aheadMs < implausibleMs ? undefined : core.statePath()
+  const page = aheadMs < implausibleMs ? undefined : core.report().path
   if (page === undefined) {
     return new GraupelError(
       'ERR_CLOCK_ROLLBACK',

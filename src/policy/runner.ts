@@ -2,7 +2,7 @@ import { platform } from '#platform'
 import { show, typeError } from '../core/errors.js'
 import type { MoreNumbers, Progress, ReadyNumbers, Round, Task } from '../numbers/source.js'
 import { type AheadEvent, publish } from '../platform/events.js'
-import { type Core, type Observation, Status } from '../state/engine.js'
+import { type Core, type Observation, type Permit, Status } from '../state/engine.js'
 import { judge, type Situation, situationOf } from './judge.js'
 import {
   type Counters,
@@ -78,9 +78,9 @@ export class PolicyRunner implements MoreNumbers {
         }
         if (verdict.do === 'grant') {
           if (situation.kind === 'rollback') this.#ledByRollback = true
-          progress = task.proceed(ahead(core, nowTick, verdict.limitTick))
+          progress = task.proceed(permitted(core, { nowTick, limitTick: verdict.limitTick }))
         } else {
-          progress = task.proceed(unused(core, nowTick))
+          progress = task.proceed(permitted(core, { nowTick }))
           nothingUnused = progress === 'none'
           if (nothingUnused) continue
         }
@@ -128,18 +128,10 @@ export class PolicyRunner implements MoreNumbers {
   }
 }
 
-/** The ids of a core up to `limitTick`, which may be ahead of the clock. */
-function ahead(core: Core, nowTick: number, limitTick: number): Pick<ReadyNumbers, 'step' | 'fill'> {
+/** The ids of a core that a policy allows. */
+function permitted(core: Core, permit: Permit): Pick<ReadyNumbers, 'step' | 'fill'> {
   return {
-    step: () => core.grant(nowTick, limitTick),
-    fill: (array, from, to) => core.fillGranted(array, from, to, nowTick, limitTick),
-  }
-}
-
-/** The ids of slots that were left unused in the past tick `nowTick`. */
-function unused(core: Core, nowTick: number): Pick<ReadyNumbers, 'step' | 'fill'> {
-  return {
-    step: () => core.grantUnused(nowTick),
-    fill: (array, from, to) => core.fillUnused(array, from, to, nowTick),
+    step: () => core.grant(permit),
+    fill: (array, from, to) => core.fill(array, from, to, permit),
   }
 }

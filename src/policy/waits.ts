@@ -140,7 +140,7 @@ class CeilingWait {
       counters.waitedMs += platform.monotonicMs() - this.#startMs
       return true
     }
-    const cannotRise = mayBlock && !source.isAwaited
+    const cannotRise = mayBlock && source.kind === 'leased'
     const leftMs = cannotRise ? 0 : Math.max(0, this.#maxMs - (platform.monotonicMs() - this.#startMs))
     const blockMs = mayBlock ? Math.ceil(Math.min(leftMs, 2 ** 31)) : 0
     const { outcome, attempt } = core.awaitCeiling(this.#attempt, blockMs)
@@ -148,7 +148,7 @@ class CeilingWait {
     const waitedMs = platform.monotonicMs() - this.#startMs
     if (outcome === CeilingOutcome.timeout && waitedMs < this.#maxMs && !cannotRise) return false
     counters.waitedMs += waitedMs
-    if (outcome === CeilingOutcome.failed) throw core.failure()
+    if (outcome === CeilingOutcome.failed) throw core.report().failure
     if (outcome === CeilingOutcome.timeout) {
       const rule = this.#maxMs === 0 ? "onOverflow 'throw' allows" : `maxWaitMs (${this.#maxMs}) allows`
       throw source.late(waitedMs, rule)

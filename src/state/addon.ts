@@ -60,8 +60,8 @@ export interface Binding {
   /** The path of the device that announces copies of the machine; empty without one. */
   generationDevice(): string
   /**
-   * Writes the number of an engine if the key has none in this process; returns the number that is there
-   * afterwards.
+   * Writes a number if the key has none in this process; returns the number that is there afterwards. 0 only
+   * reads.
    */
   keepEngine(key: string, engine: number): number
 }

@@ -60,6 +60,38 @@ export interface Reservation {
   readonly count: number
 }
 
+/**
+ * Slots that a policy allows: those up to `limitTick`, although the clock shows `nowTick`; or the unused
+ * slots of the past tick `nowTick`, if there is no limit.
+ */
+export interface Permit {
+  readonly nowTick: number
+  readonly limitTick?: number
+}
+
+/** The bounds of a state: later reservations take slots from the floor on, and below the ceiling. */
+export interface Bounds {
+  /** The floor; by default it stays. */
+  readonly floor?: bigint
+  /** A tick that counts as shown by the clock, because ids below the floor may have its time. */
+  readonly highTick?: number
+  /** The ceiling; by default it stays. Only the state of a lease has one, and issues nothing before. */
+  readonly ceiling?: bigint
+}
+
+/** Facts about the state of a core, for messages and debugging. */
+export interface CoreReport {
+  /**
+   * The path of the page that has the word, or of the claim; `undefined` if the word is in memory of this
+   * process alone.
+   */
+  readonly path: string | undefined
+  /** Why the last call ended with `unavailable`, or a ceiling did not rise. */
+  readonly failure: Error
+  /** The last reservation on the present state. Slots above 2^53 are rounded. */
+  readonly reservation: Reservation
+}
+
 /** One generator's access to an engine. */
 export interface Core {
   /**
@@ -77,68 +109,48 @@ export interface Core {
   machine(): number
   /** Reads the clock afresh. The next call reuses the result. */
   observe(): Observation
-  /** Makes one id no later than `limitTick`, although the clock shows `nowTick`; returns a status. */
-  grant(nowTick: number, limitTick: number): number
-  /** Makes one id of an unused slot of the past tick `nowTick`; returns a status. */
-  grantUnused(nowTick: number): number
-
+  /** Makes one id that a policy allows; returns a status. */
+  grant(permit: Permit): number
   /**
-   * Fills `array[from]` up to, but not including, `array[to]` as far as the clock allows; returns how many it
-   * filled.
+   * Fills `array[from]` up to, but not including, `array[to]` as far as the clock allows, or the policy;
+   * returns how many it filled.
    */
-  fill(array: IdArray, from: number, to: number): number
-  fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number
-  fillUnused(array: IdArray, from: number, to: number, nowTick: number): number
+  fill(array: IdArray, from: number, to: number, permit?: Permit): number
 
   /**
    * Blocks until an attempt to raise the ceiling has ended, or for `blockMs`. Called after `observe()`. For
-   * an external ceiling the outcome is `timeout` at once.
+   * the ceiling of a lease the outcome is `timeout` at once.
    *
    * @param attempt - 0 at first; the attempt that the last call returned, if the caller continues to wait.
    */
   awaitCeiling(attempt: number, blockMs: number): CeilingWaited
   /**
-   * Allows every slot below `slot`, in all threads of the process. Does nothing if the ceiling is already as
-   * high, or if the core is closed. Only for cores whose bound is `external`, which issue nothing before the
-   * first call.
-   */
-  raiseCeiling(slot: bigint): void
-  /**
-   * Prevents reservations below `slot` from now on, and counts `highTick` as shown by the clock. Threads
-   * still hand out the runs that they have. Does nothing if the core is closed.
+   * Raises the bounds of the state, in all threads of the process. Threads still hand out the runs that they
+   * have. Does nothing to a bound that is already as high, or if the core is closed.
    *
    * @returns The former word: the first slot that no reservation had taken before the call. Every id that a
-   * thread has made, or can still make of its run, lies below the former word; ids of later reservations lie
-   * at `slot` or above. If the core is closed, `slot`, because every slot below it may have been taken.
-   * @throws GraupelError as {@link failure} says, if the state was lost.
+   * thread has made, or can still make of its run, lies below the former word. If the core is closed, the
+   * floor, because every slot below it may have been taken.
+   * @throws GraupelError the failure of {@link CoreReport}, if the state was lost.
    * @example
    * // Prevents every later reservation, and tells how far slots were used.
-   * const end = core.raiseFloor(ceiling, highTick)
+   * const end = core.raise({ floor: ceiling })
    */
-  raiseFloor(slot: bigint, highTick: number): bigint
+  raise(bounds: Bounds): bigint
   /**
    * Continues with another state, and leaves the former state as `close()` does. The core stays the same
    * object, so functions that were made for it stay valid, and `issued` continues. Does nothing if the core
    * is closed.
    *
-   * Ids of the new state may be smaller than the last id, unless its floor is raised first. An external
-   * ceiling belongs to the new state afterwards.
+   * Ids of the new state may be smaller than the last id, unless its floor is raised first. The ceiling of a
+   * lease belongs to the new state afterwards.
    *
-   * @param spec - A spec with another key and other node bits, but the same layout, clock, bound and sequence
-   * start.
+   * @param spec - A spec with another key and other node bits, but the same layout, clock, kind of state and
+   * sequence start.
    * @throws as opening a core does; the core then keeps its state.
    */
   moveTo(spec: CoreSpec): void
-  /** The last reservation on the present state. Only for debugging: slots above 2^53 are rounded. */
-  reservation(): Reservation
-  /** Why the last call ended with `unavailable`, or a ceiling did not rise. */
-  failure(): Error
-  /**
-   * The path of the page that has the word, or of the claim; `undefined` if the word is in memory of this
-   * process alone.
-   */
-  statePath(): string | undefined
-
+  report(): CoreReport
   /** Every call after this one ends with `closed`. */
   close(): void
 }
@@ -148,32 +160,34 @@ export const startModes = { zero: 0, random: 1, rotate: 2 } as const
 /** The first sequence number of a new tick: 0, a random one, or the next of a rotation. */
 export type SequenceStartMode = keyof typeof startModes
 
-/** The place of the state word, as in `native/host/home.h`. */
-export const places = { process: 0, host: 1 } as const
-export type Place = keyof typeof places
-
 /**
- * The bound of the state word: none, a state file, or calls of `raiseCeiling`; as in `native/host/home.h`.
+ * The memory that has the state word, and the bound of the word.
+ *
+ * - `process`: memory of this process
+ * - `thread`: the same, and no other thread uses the node, so a thread without shared memory may count
+ * - `host`: memory that the processes of this user share; a page of the native engine, and a claim of the js
+ *   engine, which shares no memory with other processes
+ * - `file`: a page, below the ceiling of a state file
+ * - `lease`: memory of this process, below the ceiling that a lease raises
  */
-export const bounds = { none: 0, file: 1, external: 2 } as const
-export type Bound = keyof typeof bounds
+export type StateSpec =
+  | { readonly kind: 'process' | 'thread' | 'host' | 'lease' }
+  | {
+      readonly kind: 'file'
+      readonly path: string
+      /** The key in the file. */
+      readonly key: string
+      /** How far ahead of the clock the file's ceiling is. */
+      readonly windowTicks: number
+    }
 
 /** The state that an engine opens, and its limits; `src/engine/source/core-spec.ts` makes it. */
 export interface CoreSpec {
   /** Names the state (`src/state/key.ts`). Equal keys have one state. */
   key: string
-  /** The key in the state file; empty for other states. */
-  fileKey: string
   /** The layout with its names (`src/state/key.ts`). */
   description: string
-  place: Place
-  bound: Bound
-  /** No other thread uses the node, so a thread without shared memory may count. */
-  isThread: boolean
-  /** The state file; empty for other bounds. */
-  path: string
-  /** How far ahead of the clock a state file reserves. */
-  windowTicks: number
+  state: StateSpec
   /**
    * Milliseconds that opening may wait for the locks of a state file, and for the first tick of a new state.
    */

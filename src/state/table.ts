@@ -11,7 +11,8 @@ import { utf8 } from '../core/utf8.js'
 // - byte 4: bytes in use; the rest is free
 // - byte 8: a random number that names this memory to other processes; 0 until it is needed
 // - byte 16: the generation of the machine, as far as this process knows it
-// - byte 24: 4 096 buckets, each the offset of its first record or 0
+// - byte 24: the engine of this process; 0 before its first generator
+// - byte 32: 4 096 buckets, each the offset of its first record or 0
 // - then records, 8-byte aligned, and histories (src/engine/js/history.ts)
 //
 // A record: the next record's offset, the key's length, the fields below, the key in UTF-8.
@@ -19,7 +20,8 @@ import { utf8 } from '../core/utf8.js'
 const version = 7
 const buckets = 4096
 const generationAt = 16
-const bucketsAt = 24
+const engineAt = 24
+const bucketsAt = 32
 const headerBytes = bucketsAt + buckets * 4
 const recordBytes = 48
 
@@ -33,8 +35,6 @@ export const fields32 = {
   step: 3,
   /** Twice the number of generators, and 1 more while the process holds the key's claim. */
   users: 4,
-  /** The engine that counts the key in this process; 0 before the first generator. */
-  engine: 5,
 } as const
 
 /** The fields of 8 bytes in a record, in units of 8 bytes from its beginning. */
@@ -130,12 +130,11 @@ export class StateTable {
   }
 
   /**
-   * Writes the number of an engine if the key has none, and returns the number that is there afterwards. 0
-   * only reads.
+   * Writes the number of an engine if there is none, and returns the number that is there afterwards. 0 only
+   * reads.
    */
-  keepEngine(key: string, engine: number): number {
-    const at = this.find(key) / 4 + fields32.engine
-    return Atomics.compareExchange(this.words32, at, 0, engine) || engine
+  keepEngine(engine: number): number {
+    return Atomics.compareExchange(this.words32, engineAt / 4, 0, engine) || engine
   }
 
   /** Whether this is the first call with a key, in all threads of the process. No generator has the key. */

@@ -186,11 +186,14 @@ const rows: Record<string, Row> = {
   'GeneratorSettings.clock': ["'wall'", [() => generator.clock, 'wall']],
   'GeneratorSettings.state': [
     "'host'. The js engine then keeps the node for one process of this host, and refuses a second process. 'process' with a `clock` function, and in browsers.",
-    [() => generator.place, 'host'],
-    [() => resolveOptions({ node: 7, engine: 'js' }).place, 'host'],
-    [() => resolveOptions({ node: 7, clock: () => Date.now() }).place, 'process'],
+    [() => generator.state, { kind: 'host' }],
+    [() => resolveOptions({ node: 7, engine: 'js' }).state, { kind: 'host' }],
+    [() => resolveOptions({ node: 7, clock: () => Date.now() }).state, { kind: 'process' }],
   ],
-  'GeneratorSettings.windowMs': ['900', [() => generator.windowMs, 900]],
+  'GeneratorSettings.windowMs': [
+    '900',
+    [() => resolveOptions({ node: 7, state: './a' }).state, { kind: 'file', path: './a', windowMs: 900 }],
+  ],
   'GeneratorSettings.engine': ["'auto'", [() => generator.engine, engineInfo().kind]],
   'IdParts.sequence': [
     '0',

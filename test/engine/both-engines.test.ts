@@ -1,16 +1,12 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { runInNewContext } from 'node:vm'
-import { build } from 'esbuild'
-import { createGenerator } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import { caught, engines, freshNamespace } from '../support/engines.js'
+import { engines, freshNamespace } from '../support/engines.js'
 import { folder } from '../support/needs.js'
 
-// A key has one engine for the life of a process: the engine of its first generator.
+// A process has one engine for its life: the engine of its first generator.
 
 /**
  * Runs two threads that begin one after the other, and then make ids side by side. The worker is started
@@ -61,77 +57,78 @@ const program = `
   })
 `
 
+const run = promisify(execFile)
+
 const states = [undefined, 'process'] as const
 const starts = ['the worker', 'the main thread'] as const
 const cases = states.flatMap((state) => starts.map((start) => [state, start] as const))
 
 const both = describe.runIf(engines.includes('native'))
-const pairs = [
-  ['js', 'native'],
-  ['native', 'js'],
-] as const
 
 both('both engines in threads that share no memory', () => {
   it.each(cases)('with state %s, begun by %s: the second is refused', async (state, start) => {
     const options = { node: 1, namespace: freshNamespace(), layout: undefined, ...(state && { state }) }
     const worker = { with: { ...options, engine: 'native' }, waits: start === 'the main thread' }
     const orders = JSON.stringify([worker, { ...options, engine: 'js' }])
-    const { stdout } = await promisify(execFile)(process.execPath, ['-e', program, orders])
+    const { stdout } = await run(process.execPath, ['-e', program, orders])
     expect(stdout.trim().split('\n')).toEqual(['ERR_STATE_UNREACHABLE', '20000 0'])
   })
 })
 
-both.each(pairs)('a generator of the %s engine, and then one of the %s engine', (first, second) => {
-  const expectRefusal = (make: () => unknown) => {
-    const message = `the ${first} engine counts layout 'twitter' .* and this generator asks for the ${second} engine`
-    expect(caught(make)).toMatchObject({ code: 'ERR_STATE_UNREACHABLE', message: expect.stringMatching(message) })
+both.each(['js', 'native'] as const)('a process whose first generator has the %s engine', (first) => {
+  const second = first === 'js' ? 'native' : 'js'
+  const refused = `this process makes ids by the ${first} engine, and the ${second} engine is asked for; leave the option engine out, and set GRAUPEL_ENGINE for all threads or for none`
+  const two = fileURLToPath(new URL('./programs/two-engines.js', import.meta.url))
+  /** Makes a generator after the other in a process; returns what each of them did. */
+  const outcomes = async (...steps: object[]): Promise<string[]> => {
+    const { stdout } = await run(process.execPath, [two, JSON.stringify(steps)], { cwd: folder })
+    return JSON.parse(stdout)
   }
   const own = () => ({ node: 1, namespace: freshNamespace() })
 
-  it.each([{}, { state: 'process' }, { clock: () => 1_700_000_000_000 }] as const)(
-    'with %o: the second is refused, and the first goes on',
-    (more) => {
+  it.each([{}, { state: 'process' }, { fixedClock: true }])(
+    'refuses the other engine on any node, with %o, and goes on',
+    async (more) => {
       const options = { ...own(), ...more }
-      const ids = createGenerator({ ...options, engine: first })
-      ids.next()
-      for (let i = 0; i < 2; i++) expectRefusal(() => createGenerator({ ...options, engine: second }))
-      expect(ids.take(100)).toHaveLength(100)
-      using again = createGenerator({ ...options, engine: first })
-      expect(again.next()).toBeGreaterThan(0n)
+      const others = [options, { ...options, node: 2 }, { ...own(), ...more }].map((some) => ({
+        ...some,
+        engine: second,
+      }))
+      const steps = [{ ...options, engine: first }, ...others, { ...options, engine: first }]
+      expect(await outcomes(...steps)).toEqual(['ids', refused, refused, refused, 'ids'])
     },
   )
 
-  it('is refused when the first is closed, too', () => {
-    const options = own()
-    createGenerator({ ...options, engine: first }).close()
-    expectRefusal(() => createGenerator({ ...options, engine: second, state: 'process' }))
+  it('refuses it when the first generator is closed, too', async () => {
+    const steps = [
+      { ...own(), engine: first, closes: true },
+      { ...own(), engine: second },
+    ]
+    expect(await outcomes(...steps)).toEqual(['ids', refused])
   })
 
-  it('is refused to other copies of the package: in the other module format, in another realm, and in a bundle', async () => {
-    const require = createRequire(import.meta.url)
-    type Package = typeof import('graupel')
-    const file = require.resolve('graupel')
-    const bundle = join(folder, `bundle-${first}.cjs`)
-    await build({ entryPoints: [file], bundle: true, platform: 'node', outfile: bundle, logLevel: 'silent' })
-    const realm: { exports: Partial<Package> } = { exports: {} }
-    const globals = { process, performance, TextEncoder, SharedArrayBuffer, console }
-    const code = `(function (require, module, exports, __filename) {${readFileSync(file, 'utf8')}\n})`
-    runInNewContext(code, globals)(createRequire(file), realm, realm.exports, file)
-    for (const copy of [require(file) as Package, realm.exports as Package, require(bundle) as Package]) {
-      expect(copy.createGenerator).not.toBe(createGenerator)
-      const [mine, theirs] = [own(), own()]
-      createGenerator({ ...mine, engine: first })
-      expectRefusal(() => copy.createGenerator({ ...mine, engine: second }))
-      copy.createGenerator({ ...theirs, engine: first })
-      expectRefusal(() => createGenerator({ ...theirs, engine: second }))
-    }
-  })
+  it.each(['the other module format', 'another realm', 'a bundle', 'a worker'])(
+    'refuses it to a copy in %s',
+    async (copy) => {
+      const steps = [
+        { ...own(), engine: first },
+        { ...own(), engine: second, copy },
+      ]
+      expect(await outcomes(...steps)).toEqual(['ids', refused])
+      expect(await outcomes(...steps.map((step, at) => ({ ...step, copy: at === 0 ? copy : undefined })))).toEqual([
+        'ids',
+        refused,
+      ])
+    },
+  )
 
-  it('is not refused if the first could not be opened', () => {
-    const options = own()
+  it('does not refuse it if the first generator could not be opened', async () => {
     const state = join(folder, 'none', 'such')
-    expect(() => createGenerator({ ...options, engine: first, state })).toThrow()
-    using ids = createGenerator({ ...options, engine: second, state: 'process' })
-    expect(ids.next()).toBeGreaterThan(0n)
+    const [failed, made] = await outcomes(
+      { ...own(), engine: first, state },
+      { ...own(), engine: second, state: 'process' },
+    )
+    expect(failed).toMatch(/cannot be opened|needs the native engine/)
+    expect(made).toBe('ids')
   })
 })

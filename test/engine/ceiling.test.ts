@@ -21,18 +21,18 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     expect(core.step()).toBe(Status.ceiling)
     expect(core.observe()).toMatchObject({ status: Status.ceiling, issued: 0, ceilingTick: 0 })
     expect(core.fill(new BigUint64Array(4), 0, 4)).toBe(0)
-    expect(core.grant(Number(tick), Number(tick) + 5)).toBe(Status.ceiling)
+    expect(core.grant({ nowTick: Number(tick), limitTick: Number(tick) + 5 })).toBe(Status.ceiling)
   })
 
   it('allows every slot below it, and no other slot', () => {
     const core = open(specFor(freshNamespace()))
-    core.raiseCeiling(nowSlot + 3n)
+    core.raise({ ceiling: nowSlot + 3n })
     const slots = []
     while (core.step() === Status.ok) slots.push(slotOf(core.id))
     expect(slots).toEqual([nowSlot, nowSlot + 1n, nowSlot + 2n])
     expect(core.step()).toBe(Status.ceiling)
     expect(core.observe()).toMatchObject({ status: Status.ceiling, ceilingTick: Number(tick) })
-    core.raiseCeiling(nowSlot + 5n)
+    core.raise({ ceiling: nowSlot + 5n })
     const array = new BigUint64Array(8)
     expect(core.fill(array, 0, 8)).toBe(2)
     expect(slotOf(array[1] as bigint)).toBe(nowSlot + 4n)
@@ -40,24 +40,24 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
 
   it('is not lowered by a call with a lower ceiling', () => {
     const core = open(specFor(freshNamespace()))
-    core.raiseCeiling(nowSlot + 2n)
-    core.raiseCeiling(0n)
-    core.raiseCeiling(nowSlot + 1n)
+    core.raise({ ceiling: nowSlot + 2n })
+    core.raise({ ceiling: 0n })
+    core.raise({ ceiling: nowSlot + 1n })
     expect([core.step(), core.step(), core.step()]).toEqual([Status.ok, Status.ok, Status.ceiling])
   })
 
   it('bounds what a policy may grant ahead of the clock', () => {
     const core = open(specFor(freshNamespace()))
-    core.raiseCeiling(nowSlot + 12n)
+    core.raise({ ceiling: nowSlot + 12n })
     const array = new BigUint64Array(64)
-    expect(core.fillGranted(array, 0, 64, Number(tick), Number(tick) + 50)).toBe(12)
-    expect(core.grant(Number(tick), Number(tick) + 50)).toBe(Status.ceiling)
+    expect(core.fill(array, 0, 64, { nowTick: Number(tick), limitTick: Number(tick) + 50 })).toBe(12)
+    expect(core.grant({ nowTick: Number(tick), limitTick: Number(tick) + 50 })).toBe(Status.ceiling)
   })
 
   it('is the same for all generators of a key', () => {
     const namespace = freshNamespace()
     const [first, second] = [open(specFor(namespace)), open(specFor(namespace))]
-    second.raiseCeiling(nowSlot + 1n)
+    second.raise({ ceiling: nowSlot + 1n })
     expect([first.step(), second.step()]).toEqual([Status.ok, Status.ceiling])
   })
 
@@ -79,9 +79,9 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     }
     expect(await made()).toEqual({ ids: [], status: Status.ceiling })
     // The ceiling is far behind the clock, so the ceiling ends the worker, not the clock.
-    main.raiseCeiling(5n)
+    main.raise({ ceiling: 5n })
     expect(await made()).toEqual({ ids: [], status: Status.ceiling })
-    main.raiseCeiling((BigInt(main.observe().nowTick) + 60_000n) * 8n)
+    main.raise({ ceiling: (BigInt(main.observe().nowTick) + 60_000n) * 8n })
     const { ids } = await made()
     expect(ids.length).toBeGreaterThan(0)
     worker.postMessage('close')
@@ -92,12 +92,12 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     const core = open(specFor(freshNamespace()))
     const policy = { onRollback: 'advance', onOverflow: 'wait', maxAheadMs: 100, maxWaitMs: 60_000 } as const
     const counters = { waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 }
-    const source = Object.create(new GivenNode(1), { isAwaited: { value: false } })
+    const source = Object.create(new GivenNode(1), { kind: { value: 'leased' } })
     const subject = { layout, namespace: '', hasInjectedClock: true, path: '', source }
     const ids = new PolicyRunner(core, policy, subject, counters)
     expect(() => ids.finish(new OneTask(core))).toThrow(/ceiling has not risen within \d+ ms/)
     const waiting = new Queue(ids, false).add(new OneTask(core))
-    setImmediate(() => core.raiseCeiling(nowSlot + 1n))
+    setImmediate(() => core.raise({ ceiling: nowSlot + 1n }))
     await waiting
     expect(slotOf(core.id)).toBe(nowSlot)
     expect(counters.waits).toBe(2)
@@ -107,8 +107,8 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     const namespace = freshNamespace()
     const [core, other] = [open(specFor(namespace)), open(specFor(namespace))]
     core.close()
-    core.raiseCeiling(nowSlot + 8n)
-    core.raiseFloor(nowSlot + 4n, Number(tick))
+    core.raise({ ceiling: nowSlot + 8n })
+    core.raise({ floor: nowSlot + 4n, highTick: Number(tick) })
     expect(other.step()).toBe(Status.ceiling)
     expect(other.observe().headTick).toBe(0)
   })
@@ -116,16 +116,16 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
 
 describe.each(engines)('a floor of the %s engine that a call raises', (engine) => {
   it('allows no id below it', () => {
-    const core = openCore(engine, specFor(freshNamespace(), { bound: 'none' }))
-    core.raiseFloor(nowSlot + 5n, Number(tick))
+    const core = openCore(engine, specFor(freshNamespace(), { state: { kind: 'process' } }))
+    core.raise({ floor: nowSlot + 5n, highTick: Number(tick) })
     expect([core.step(), slotOf(core.id)]).toEqual([Status.ok, nowSlot + 5n])
-    core.raiseFloor(nowSlot, 0)
+    core.raise({ floor: nowSlot })
     expect([core.step(), slotOf(core.id)]).toEqual([Status.ok, nowSlot + 6n])
   })
 
   it('makes a clock before the time of the floor count as stepped back', () => {
-    const core = openCore(engine, specFor(freshNamespace(), { bound: 'none' }))
-    core.raiseFloor(nowSlot + 80n, Number(tick) + 9)
+    const core = openCore(engine, specFor(freshNamespace(), { state: { kind: 'process' } }))
+    core.raise({ floor: nowSlot + 80n, highTick: Number(tick) + 9 })
     expect(core.step()).toBe(Status.ahead)
     expect(core.observe()).toMatchObject({ headTick: Number(tick) + 10, highTick: Number(tick) + 9 })
   })
@@ -133,23 +133,23 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
   it('returns the first unused slot before the call', () => {
     const namespace = freshNamespace()
     const [core, other] = [openCore(engine, specFor(namespace)), openCore(engine, specFor(namespace))]
-    expect(core.raiseFloor(nowSlot + 2n, Number(tick))).toBe(0n)
-    core.raiseCeiling(nowSlot + 30n)
+    expect(core.raise({ floor: nowSlot + 2n, highTick: Number(tick) })).toBe(0n)
+    core.raise({ ceiling: nowSlot + 30n })
     expect([core.step(), other.step()]).toEqual([Status.ok, Status.ok])
     // A slot that the word has already passed changes nothing.
-    expect(core.raiseFloor(0n, 0)).toBe(nowSlot + 4n)
-    expect(other.fillGranted(new BigUint64Array(9), 0, 9, Number(tick), Number(tick) + 9)).toBe(9)
-    expect(core.raiseFloor(nowSlot + 30n, Number(tick))).toBe(nowSlot + 13n)
-    expect(core.raiseFloor(nowSlot + 30n, Number(tick))).toBe(nowSlot + 30n)
-    expect(other.grant(Number(tick), Number(tick) + 9)).toBe(Status.ceiling)
+    expect(core.raise({})).toBe(nowSlot + 4n)
+    expect(other.fill(new BigUint64Array(9), 0, 9, { nowTick: Number(tick), limitTick: Number(tick) + 9 })).toBe(9)
+    expect(core.raise({ floor: nowSlot + 30n, highTick: Number(tick) })).toBe(nowSlot + 13n)
+    expect(core.raise({ floor: nowSlot + 30n, highTick: Number(tick) })).toBe(nowSlot + 30n)
+    expect(other.grant({ nowTick: Number(tick), limitTick: Number(tick) + 9 })).toBe(Status.ceiling)
   })
 
   it('does nothing after the core is closed, and returns that every slot below may be used', () => {
     const namespace = freshNamespace()
     const [core, other] = [openCore(engine, specFor(namespace)), openCore(engine, specFor(namespace))]
     core.close()
-    expect(core.raiseFloor(nowSlot + 4n, Number(tick))).toBe(nowSlot + 4n)
-    expect(other.raiseFloor(0n, 0)).toBe(0n)
+    expect(core.raise({ floor: nowSlot + 4n, highTick: Number(tick) })).toBe(nowSlot + 4n)
+    expect(other.raise({})).toBe(0n)
   })
 
   it('ends the ids of all threads, and returns the exact end', { timeout: 60_000 }, async () => {
@@ -182,15 +182,15 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
       const core = openCore(engine, { ...spec, key: `${spec.key} ${round}` })
       const from = tick << BigInt(spec.sequenceBits)
       const ceiling = from + 1_000_000n
-      core.raiseFloor(from, nowTick)
-      core.raiseCeiling(ceiling)
+      core.raise({ floor: from, highTick: nowTick })
+      core.raise({ ceiling })
       await allOf(1, round)
       Atomics.store(turns, 0, round)
       Atomics.notify(turns, 0)
       let made = 0
-      for (const own = (round * 37) % 1500; made < own; made++) core.grant(nowTick, spec.maxTick)
-      const end = core.raiseFloor(ceiling, nowTick)
-      while (core.grant(nowTick, spec.maxTick) === Status.ok) made++
+      for (const own = (round * 37) % 1500; made < own; made++) core.grant({ nowTick, limitTick: spec.maxTick })
+      const end = core.raise({ floor: ceiling, highTick: nowTick })
+      while (core.grant({ nowTick, limitTick: spec.maxTick }) === Status.ok) made++
       await allOf(2, round)
       expect(core.observe()).toMatchObject({ headTick: Number(ceiling >> BigInt(spec.sequenceBits)) })
       expect(lastSlots.every((slot) => slot < end)).toBe(true)
@@ -206,7 +206,10 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
   it('holds for generators that other code of the process has open', () => {
     const namespace = freshNamespace()
     const ids = createGenerator({ layout, node: 1, namespace, clock, engine })
-    openCore(engine, specFor(namespace, { bound: 'none' })).raiseFloor(nowSlot + 7n, Number(tick))
+    openCore(engine, specFor(namespace, { state: { kind: 'process' } })).raise({
+      floor: nowSlot + 7n,
+      highTick: Number(tick),
+    })
     expect(slotOf(ids.next())).toBe(nowSlot + 7n)
   })
 })
@@ -218,14 +221,17 @@ describe.each(engines)('a floor of the %s engine that is raised over ticks with 
     const slots: bigint[] = []
     const array = new BigUint64Array(3)
     for (let at = past; at < past + ticks; at++) {
-      for (const id of array.subarray(0, core.fillUnused(array, 0, 3, at))) slots.push(slotOf(id))
-      if (core.grantUnused(at) === Status.ok) slots.push(slotOf(core.id))
+      for (const id of array.subarray(0, core.fill(array, 0, 3, { nowTick: at }))) slots.push(slotOf(id))
+      if (core.grant({ nowTick: at }) === Status.ok) slots.push(slotOf(core.id))
     }
     return slots
   }
   const open = (namespace: string, history: boolean) => {
-    const core = openCore(engine, specFor(namespace, { history, bound: 'none' }))
-    return { core, use: (at: number) => expect(core.grant(past + at, past + at)).toBe(Status.ok) }
+    const core = openCore(engine, specFor(namespace, { history, state: { kind: 'process' } }))
+    return {
+      core,
+      use: (at: number) => expect(core.grant({ nowTick: past + at, limitTick: past + at })).toBe(Status.ok),
+    }
   }
 
   it.each([0n, 1n, 7n])('prevents the reuse of ticks below it, %s slots into a tick', (sequence) => {
@@ -233,8 +239,8 @@ describe.each(engines)('a floor of the %s engine that is raised over ticks with 
     const { core, use } = open(freshNamespace(), true)
     for (const at of [2, 4, 10]) use(at)
     // Without the floor, slots could be reused.
-    expect(core.grantUnused(past + 3)).toBe(Status.ok)
-    expect(core.raiseFloor(floor, past + 19)).toBe((tick + 10n) * 8n + 1n)
+    expect(core.grant({ nowTick: past + 3 })).toBe(Status.ok)
+    expect(core.raise({ floor, highTick: past + 19 })).toBe((tick + 10n) * 8n + 1n)
     expect(unusedOf(core, 30)).toEqual([])
     // Later ticks have marks again.
     for (const at of [22, 24]) use(at)
@@ -248,7 +254,7 @@ describe.each(engines)('a floor of the %s engine that is raised over ticks with 
     const floor = (tick + 20n) * 8n + 3n
     const former = open(namespace, false)
     for (const at of [2, 4]) former.use(at)
-    former.core.raiseFloor(floor, past + 19)
+    former.core.raise({ floor, highTick: past + 19 })
     const { core, use } = open(namespace, true)
     expect(unusedOf(core, 30)).toEqual([])
     for (const at of [22, 24]) use(at)

@@ -1,13 +1,13 @@
-import { expect, it } from 'vitest'
+import type { EngineKind } from 'graupel'
+import { describe, expect, it } from 'vitest'
 import { machineGeneration } from '../../src/engine/open.ts'
 import { LeasedNode, sealNode } from '../../src/engine/source/leased-node.ts'
 import { firstView, type LeaseView, makeHandle, SharedLease } from '../../src/engine/source/shared-lease.ts'
 import { resolveOptions } from '../../src/generator/resolve.ts'
 import { layouts } from '../../src/layout/index.ts'
-import { freshNamespace } from '../support/engines.js'
-import { describeWith } from '../support/needs.ts'
+import { engines, freshNamespace } from '../support/engines.js'
 
-// A lease moves twice while a thread whose generator has the other engine follows it the first time.
+// A lease moves twice while a thread follows it the first time.
 
 const layout = layouts.twitter
 
@@ -16,37 +16,30 @@ function viewOf(generation: number): LeaseView {
   return { ...firstView, generation, node: generation, machine: machineGeneration(), floor, ceiling: floor + 6000 }
 }
 
-/**
- * Makes a js generator's node of a lease on the native engine; the second node is sealed before the generator
- * knows it.
- */
-function followed(afterwards: LeaseView) {
+/** Makes a generator's node of a lease, whose second node is sealed before the generator knows it. */
+function followed(engine: EngineKind, afterwards: LeaseView) {
   const { memory } = SharedLease.make()
   const lease = { namespace: freshNamespace(), token: 'lease', store: 'memory', windowMs: 6000, memory }
-  const handle = makeHandle(layout, { ...lease, engine: 'native' })
+  const handle = makeHandle(layout, lease)
   const second = viewOf(2)
   const views = [viewOf(1), second]
   const shared = Object.assign(new SharedLease(memory), { read: () => views.shift() ?? afterwards })
-  const options = resolveOptions({ lease: handle, engine: 'js' })
-  const node = new LeasedNode({ handle, layout, shared }, 'js', options, Date.now())
+  const options = resolveOptions({ lease: handle, engine })
+  const node = new LeasedNode({ handle, layout, shared }, engine, options, Date.now())
   sealNode({ handle, layout, shared }, second)
   return node
 }
 
-describeWith(['native'], 'a state that the thread of the lease has sealed by its own engine', () => {
-  it('is passed over if the lease has another node', () => {
-    const node = followed(viewOf(3))
-    expect(node.rise()).toBe(true)
-    expect(node.node).toBe(3)
+describe.each(engines)('a state of the %s engine that the thread of the lease has sealed', (engine) => {
+  it('makes no id, and is left as soon as the lease has another node', () => {
+    const node = followed(engine, viewOf(3))
+    expect([node.rise(), node.node]).toEqual([false, 2])
+    expect([node.rise(), node.node]).toEqual([true, 3])
   })
 
   it('gives the error of the lease if the lease has ended', () => {
-    const node = followed({ ...viewOf(2), status: 'ended', failure: 'ERR_CLOCK_SKEW' })
+    const node = followed(engine, { ...viewOf(2), status: 'ended', failure: 'ERR_CLOCK_SKEW' })
+    expect(node.rise()).toBe(false)
     expect(() => node.rise()).toThrow(expect.objectContaining({ code: 'ERR_CLOCK_SKEW' }))
-  })
-
-  it('is refused if the lease still has it', () => {
-    const node = followed(viewOf(2))
-    expect(() => node.rise()).toThrow(expect.objectContaining({ code: 'ERR_STATE_UNREACHABLE' }))
   })
 })

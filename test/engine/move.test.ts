@@ -9,7 +9,7 @@ import { nodeOf, nowSlot, slotOf, specFor, tick } from './tiny.js'
 
 // Cores that move to another state.
 
-const free: Partial<CoreSpec> = { bound: 'none' }
+const free: Partial<CoreSpec> = { state: { kind: 'process' } }
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -33,7 +33,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     const [core, other] = [open(specFor(namespace, free, 1)), open(specFor(namespace, free, 1))]
     core.step()
     core.moveTo(specFor(namespace, free, 2))
-    core.raiseFloor(nowSlot + 500n, 0)
+    core.raise({ floor: nowSlot + 500n })
     expect([other.step(), nodeOf(other.id), slotOf(other.id)]).toEqual([Status.ok, 1n, nowSlot + 1n])
     expect(other.observe().issued).toBe(1)
   })
@@ -57,7 +57,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     const array = new BigUint64Array(8)
     expect(core.fill(array, 0, 3)).toBe(3)
     core.moveTo(specFor(namespace, free, 2))
-    expect(core.fillGranted(array, 3, 6, Number(tick), Number(tick) + 1)).toBe(3)
+    expect(core.fill(array, 3, 6, { nowTick: Number(tick), limitTick: Number(tick) + 1 })).toBe(3)
     expect(core.fill(array, 6, 8)).toBe(2)
     expect([...array].map(nodeOf)).toEqual([1n, 1n, 1n, 2n, 2n, 2n, 2n, 2n])
     expect(slotOf(array[7] as bigint)).toBe(nowSlot + 4n)
@@ -66,14 +66,15 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
   it('has the floor, the ceiling and the history of its new state', () => {
     const namespace = freshNamespace()
     const core = open(specFor(namespace, { history: true }, 1))
-    core.raiseCeiling(nowSlot + 8n)
-    expect(core.raiseFloor(nowSlot + 7n, 0)).toBeGreaterThan(0n)
+    core.raise({ ceiling: nowSlot + 8n })
+    expect(core.raise({ floor: nowSlot + 7n })).toBeGreaterThan(0n)
     core.moveTo(specFor(namespace, { history: true }, 2))
     expect(core.step()).toBe(Status.ceiling)
-    core.raiseCeiling((tick + 9n) * 8n)
-    for (const at of [2, 4]) expect(core.grant(Number(tick) + at, Number(tick) + at)).toBe(Status.ok)
-    expect([core.grantUnused(Number(tick) + 3), nodeOf(core.id)]).toEqual([Status.ok, 2n])
-    expect(core.raiseFloor(0n, 0)).toBe((tick + 4n) * 8n + 1n)
+    core.raise({ ceiling: (tick + 9n) * 8n })
+    for (const at of [2, 4])
+      expect(core.grant({ nowTick: Number(tick) + at, limitTick: Number(tick) + at })).toBe(Status.ok)
+    expect([core.grant({ nowTick: Number(tick) + 3 }), nodeOf(core.id)]).toEqual([Status.ok, 2n])
+    expect(core.raise({})).toBe((tick + 4n) * 8n + 1n)
   })
 
   it('keeps its state if the other state cannot be opened', () => {
@@ -82,7 +83,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     core.step()
     const folder = '/dev/null/none'
     vi.stubEnv('GRAUPEL_STATE_FOLDER', folder)
-    const spec = specFor(namespace, { ...free, place: 'host', stateFolder: folder }, 2)
+    const spec = specFor(namespace, { ...free, state: { kind: 'host' }, stateFolder: folder }, 2)
     for (let attempt = 1; attempt <= 2; attempt++) {
       expect(caught(() => core.moveTo(spec)).code).toBe('ERR_STATE_UNAVAILABLE')
       expect([core.step(), nodeOf(core.id), slotOf(core.id)]).toEqual([Status.ok, 1n, nowSlot + BigInt(attempt)])
@@ -95,9 +96,11 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     const [core, other] = [open(specFor(namespace, free, 1)), open(specFor(namespace, free, 2))]
     core.close()
     core.moveTo(specFor(namespace, free, 2))
-    expect([core.step(), core.observe().status, core.grant(Number(tick), Number(tick))]).toEqual(
-      Array(3).fill(Status.closed),
-    )
+    expect([
+      core.step(),
+      core.observe().status,
+      core.grant({ nowTick: Number(tick), limitTick: Number(tick) }),
+    ]).toEqual(Array(3).fill(Status.closed))
     expect(core.fill(new BigUint64Array(2), 0, 2)).toBe(0)
     expect(other.observe().lastTick).toBe(-1)
     // An earlier move changes nothing.

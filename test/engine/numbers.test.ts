@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { clockKinds } from '../../src/engine/native/core.js'
+import { bounds, clockKinds, places } from '../../src/engine/native/core.js'
 import { faultKinds, faultSubjects } from '../../src/engine/native/fault.js'
-import { bounds, CeilingOutcome, places, Status, startModes } from '../../src/state/engine.js'
+import { CeilingOutcome, Status, startModes } from '../../src/state/engine.js'
 
 // The C++ headers own the numbers that cross the addon. TypeScript repeats them, because the js engine works
 // without the addon.

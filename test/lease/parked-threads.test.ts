@@ -24,12 +24,19 @@ const cloned = { before: [isNumber, isNumber], after: ['ERR_STATE_CLONED', 'ERR_
 describe.skipIf(engineInfo().kind !== 'native')(
   'park() stops a worker that shares the addon with the main thread',
   () => {
+    it.each([['on the native engine, which started before the import', ids({}), true, {}]])(
+      '%s',
+      async (_, order, isEarly, env) => {
+        expect(await park({ ...order, isEarly }, env)).toEqual(cloned)
+      },
+    )
+
     it.each([
-      ['on the js engine, which started before the import', ids({ engine: 'js', state: 'thread' }), true, {}],
-      ['on the native engine, which started before the import', ids({}), true, {}],
-      ['on the native engine, below GRAUPEL_ENGINE=js', ids({ engine: 'native' }), false, { GRAUPEL_ENGINE: 'js' }],
-    ])('%s', async (_, order, isEarly, env) => {
-      expect(await park({ ...order, isEarly }, env)).toEqual(cloned)
+      ['for the js engine, and started before the import', { engine: 'js', state: 'thread' }, true, {}],
+      ['for the native engine, below GRAUPEL_ENGINE=js', { engine: 'native' }, false, { GRAUPEL_ENGINE: 'js' }],
+    ])('is refused if it asks %s', async (_, options, isEarly, env) => {
+      const { before } = await park({ ...ids(options), isEarly }, env)
+      expect(before).toEqual(['ERR_STATE_UNREACHABLE', 'ERR_STATE_UNREACHABLE'])
     })
 
     it('with segments, which started before the import', async () => {

@@ -95,7 +95,7 @@ describe.skipIf(engines.length === 1)(
   () => {
     const program = fileURLToPath(new URL('./programs/other-engine.js', import.meta.url))
     it.each([
-      ['js', 'native', ['native', 'auto'], 'ERR_STATE_UNREACHABLE js stopped'],
+      ['js', 'native', ['native', 'auto'], 'ERR_STATE_UNREACHABLE ERR_STATE_UNREACHABLE'],
       ['native', 'js', ['auto'], 'js stopped'],
       ['native', 'js', ['native'], 'native stopped'],
     ])('is refused or stopped: lease %s, thread %s, option %s', async (engine, other, options, expected) => {

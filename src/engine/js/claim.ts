@@ -26,8 +26,8 @@ export class JsClaim {
   }
 
   /**
-   * Takes the key, unless the process has it. Waits if the first id belongs to the next tick, because the generator's first call would
-   * find its tick used up.
+   * Takes the key, unless the process has it. Waits if the first id belongs to the next tick, because the
+   * generator's first call would find its tick used up.
    *
    * @param maxWaitMs - How long to wait.
    * @throws as `take`; GraupelError `ERR_STATE_UNAVAILABLE` if the tick begins later
@@ -80,7 +80,7 @@ export class JsClaim {
     if (step !== 0) this.#claims.release(this.#claimant, step, this.#state.word)
   }
 
-  /** Gives the key back at the end of the process. Generators of other threads go on, and make a step first. */
+  /** Gives the key back at the end of the process. Generators of other threads make a step before they go on. */
   end(): void {
     const state = this.#state
     const { step } = state

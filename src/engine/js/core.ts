@@ -1,12 +1,14 @@
 import { high, lengthGetter, low } from '../../core/typed-array.js'
 import {
+  type Bounds,
   CeilingOutcome,
   type CeilingWaited,
   type Core,
+  type CoreReport,
   type CoreSpec,
   type IdArray,
   type Observation,
-  type Reservation,
+  type Permit,
   Status,
 } from '../../state/engine.js'
 import { clockFor } from './clock.js'
@@ -47,7 +49,7 @@ export class JsCore implements Core {
 
   /**
    * @param reopen - Opens the core that replaces this one in `moveTo`; a core of the same engine.
-   * @throws GraupelError as {@link Claims} says, if the spec's place is the host.
+   * @throws GraupelError as {@link Claims} says, if the state is of the host.
    */
   constructor(spec: CoreSpec, states: ThreadStates, reopen: (spec: CoreSpec) => Core) {
     this.#clock = clockFor(spec, states.clocks)
@@ -123,8 +125,11 @@ export class JsCore implements Core {
     return seen
   }
 
-  grant(nowTick: number, limitTick: number): number {
+  grant({ nowTick, limitTick }: Permit): number {
     if (this.#isClosed) return Status.closed
+    if (limitTick === undefined) {
+      return this.#reserver.reserveUnusedRun(nowTick) === 'reserved' ? this.#takeNext() : Status.ahead
+    }
     const run = this.#run
     const isUsable =
       run.sequence < run.end &&
@@ -140,26 +145,19 @@ export class JsCore implements Core {
     return this.#takeNext()
   }
 
-  grantUnused(nowTick: number): number {
-    if (this.#isClosed) return Status.closed
-    return this.#reserver.reserveUnusedRun(nowTick) === 'reserved' ? this.#takeNext() : Status.ahead
-  }
-
-  fill(array: IdArray, from: number, to: number): number {
+  fill(array: IdArray, from: number, to: number, permit?: Permit): number {
     if (this.#isClosed) return 0
+    if (permit !== undefined) return this.#fillPermitted(array, from, to, permit)
     const nowTick = this.#tickAt(this.#clock())
     // The clock is a user's function, and may have detached the array. Then nothing is filled, and the caller
     // checks the array.
     if (typeof this.#reserver.spec.clock === 'function' && lengthGetter.call(array) === 0) return 0
-    return this.#statusAt(nowTick) === Status.ok ? this.fillGranted(array, from, to, nowTick, nowTick) : 0
+    if (this.#statusAt(nowTick) !== Status.ok || this.#isClosed) return 0
+    return this.#fillPermitted(array, from, to, { nowTick, limitTick: nowTick })
   }
 
-  fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number {
-    return this.#isClosed ? 0 : this.#counted(this.#reserver.fill(array, from, to, nowTick, limitTick))
-  }
-
-  fillUnused(array: IdArray, from: number, to: number, nowTick: number): number {
-    if (this.#isClosed) return 0
+  #fillPermitted(array: IdArray, from: number, to: number, { nowTick, limitTick }: Permit): number {
+    if (limitTick !== undefined) return this.#counted(this.#reserver.fill(array, from, to, nowTick, limitTick))
     const reserved = this.#reserver.reserveUnusedRun(nowTick, to - from)
     return reserved === 'reserved' ? this.#counted(this.#reserver.drain(array, from, to, nowTick)) : 0
   }
@@ -169,15 +167,13 @@ export class JsCore implements Core {
     return { outcome: CeilingOutcome.timeout, attempt }
   }
 
-  raiseCeiling(slot: bigint): void {
-    if (!this.#isClosed && this.#hasCeiling) this.#reserver.state.raiseCeiling(slot)
-  }
-
-  raiseFloor(slot: bigint, highTick: number): bigint {
-    if (this.#isClosed) return slot
+  raise({ floor = 0n, highTick = 0, ceiling }: Bounds): bigint {
+    if (this.#isClosed) return floor
     const { state } = this.#reserver
-    const former = state.raiseFloor(slot)
+    // The floor first: a slot below it may belong to another holder.
+    const former = state.raiseFloor(floor)
     state.raiseHighTick(highTick)
+    if (ceiling !== undefined && this.#hasCeiling) state.raiseCeiling(ceiling)
     return former
   }
 
@@ -192,18 +188,11 @@ export class JsCore implements Core {
     this.#machine = next.#machine
   }
 
-  reservation(): Reservation {
-    const { reservations, state } = this.#reserver
-    return { number: reservations, ...state.range }
-  }
-
-  failure(): Error {
+  report(): CoreReport {
+    const { path, reservations, state } = this.#reserver
     // No call ends with `unavailable`, and no ceiling fails: errors of a claim are thrown at once.
-    return new Error('the js engine has not failed')
-  }
-
-  statePath(): string | undefined {
-    return this.#reserver.path
+    const failure = new Error('the js engine has not failed')
+    return { path, failure, reservation: { number: reservations, ...state.range } }
   }
 
   close(): void {
@@ -214,7 +203,7 @@ export class JsCore implements Core {
 
   /** Whether callers raise the ceiling. The claim of a key raises its ceiling by itself. */
   get #hasCeiling(): boolean {
-    return this.#reserver.spec.bound === 'external'
+    return this.#reserver.spec.state.kind === 'lease'
   }
 
   #tickAt(nowMs: number): number {

@@ -21,7 +21,7 @@ export class Reserver {
   /** `undefined` for a sequence that begins with 0. */
   readonly #start: SequenceStart | undefined
 
-  /** @throws GraupelError as {@link Claims} says, if the spec's place is the host. */
+  /** @throws GraupelError as {@link Claims} says, if the state is of the host. */
   constructor(spec: CoreSpec, states: ThreadStates) {
     this.#own = states.of(spec)
     this.spec = spec
@@ -31,8 +31,8 @@ export class Reserver {
     state.enter()
     try {
       // A generator with a lease issues nothing before the lease has raised the ceiling.
-      if (spec.bound === 'external') state.raiseCeiling(lowestCeiling)
-      if (spec.place === 'host') claim?.open(states.sleep, spec.lockMs)
+      if (spec.state.kind === 'lease') state.raiseCeiling(lowestCeiling)
+      if (spec.state.kind === 'host') claim?.open(states.sleep, spec.lockMs)
     } catch (error) {
       this.close()
       throw error

@@ -107,8 +107,9 @@ export class State implements Held {
   }
 
   /**
-   * Ends a generator of this process. The last generator takes the mark of the claim with it, in one exchange:
-   * a generator that another thread opens afterwards finds no mark, and makes a step before its first id.
+   * Ends a generator of this process. The last generator takes the mark of the claim with it, in one
+   * exchange: a generator that another thread opens afterwards finds no mark, and makes a step before its
+   * first id.
    *
    * @returns The step to give back; 0 if there is none, or other generators go on.
    */

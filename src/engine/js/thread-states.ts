@@ -95,7 +95,7 @@ export class ThreadStates {
       const { claims } = this.#surroundings
       const state = new State(table, table.find(key), sequenceBits, maxTick)
       const clock = clockFor(spec, this.clocks)
-      const hasClaim = claims !== undefined && spec.bound !== 'external'
+      const hasClaim = claims !== undefined && spec.state.kind !== 'lease'
       const claim = hasClaim ? new JsClaim(claims, table.token(claims.randomBits), state, spec, clock) : undefined
       found = { state, run: emptyRun(), writer: new IdWriter(spec), claim }
       this.#open.set(key, found)

@@ -2,14 +2,15 @@ import { high, low } from '../../core/typed-array.js'
 import type { Binding, Fault } from '../../state/addon.js'
 import type { PageStep } from '../../state/claims.js'
 import {
-  bounds,
+  type Bounds,
   type CeilingWaited,
   type Core,
+  type CoreReport,
   type CoreSpec,
   type IdArray,
   type Observation,
-  places,
-  type Reservation,
+  type Permit,
+  type StateSpec,
   Status,
   startModes,
 } from '../../state/engine.js'
@@ -47,6 +48,23 @@ const reservationAt = 14
 
 /** The kinds of clocks, as in `native/binding/environment.h`. */
 export const clockKinds = { wall: 0, steady: 1, injected: 2 } as const
+
+/** The memory of the state word, as in `native/host/home.h`. */
+export const places = { process: 0, host: 1 } as const
+/** The bound of the state word: none, a state file, or calls of `raise`; as in `native/host/home.h`. */
+export const bounds = { none: 0, file: 1, external: 2 } as const
+
+/** Place and bound of each kind of state. */
+const homes: Record<StateSpec['kind'], { readonly place: number; readonly bound: number }> = {
+  process: { place: places.process, bound: bounds.none },
+  thread: { place: places.process, bound: bounds.none },
+  host: { place: places.host, bound: bounds.none },
+  file: { place: places.host, bound: bounds.file },
+  lease: { place: places.process, bound: bounds.external },
+}
+
+/** The options of the addon that only a state file has. */
+const noFile = { path: '', key: '', windowTicks: 0 }
 
 /** Returns a function that reads the generation of the machine. */
 export function generationReader({ mailbox, generation }: Binding): () => number {
@@ -97,6 +115,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       this.#reopen = reopen
       this.#clock = typeof spec.clock === 'function' ? spec.clock : undefined
       numbers[nowAt] = spec.nowMs
+      const { path, key: fileKey, windowTicks } = spec.state.kind === 'file' ? spec.state : noFile
       this.owner = binding.open({
         ...spec,
         claimStep: step?.name ?? '',
@@ -104,8 +123,10 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
         claimFloor: step?.floor ?? 0n,
         maxTick: BigInt(spec.maxTick),
         sequenceStart: startModes[spec.sequenceStart],
-        place: places[spec.place],
-        bound: bounds[spec.bound],
+        ...homes[spec.state.kind],
+        path,
+        fileKey,
+        windowTicks,
         clock: clockKinds[typeof spec.clock === 'function' ? 'injected' : spec.clock],
       })
       if (this.owner === undefined) throw errorOf(binding.fault(), spec)
@@ -151,34 +172,28 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       return seen
     }
 
-    grant(nowTick: number, limitTick: number): number {
-      this.#permit(nowTick, limitTick)
-      binding.grant()
+    grant({ nowTick, limitTick }: Permit): number {
+      this.#permit(nowTick, limitTick ?? 0)
+      if (limitTick === undefined) binding.grantUnused()
+      else binding.grant()
       return words32[statusAt] as number
     }
 
-    grantUnused(nowTick: number): number {
-      this.#permit(nowTick, 0)
-      binding.grantUnused()
-      return words32[statusAt] as number
-    }
-
-    fill(array: IdArray, from: number, to: number): number {
-      if (this.#clock !== undefined) numbers[nowAt] = this.#clock()
-      words32[handleAt] = this.#handle
-      numbers[limitAt] = -1
-      return binding.fill(array, from, to)
-    }
-
-    fillGranted(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number {
+    fill(array: IdArray, from: number, to: number, permit?: Permit): number {
+      if (permit === undefined) {
+        if (this.#clock !== undefined) numbers[nowAt] = this.#clock()
+        words32[handleAt] = this.#handle
+        numbers[limitAt] = -1
+        return binding.fill(array, from, to)
+      }
+      const { nowTick, limitTick = nowTick } = permit
+      if (permit.limitTick === undefined) {
+        this.#permit(nowTick, 0, to - from)
+        binding.grantUnused()
+        if (words32[statusAt] !== Status.ok) return 0
+      }
       this.#permit(nowTick, limitTick)
       return binding.fill(array, from, to)
-    }
-
-    fillUnused(array: IdArray, from: number, to: number, nowTick: number): number {
-      this.#permit(nowTick, 0, to - from)
-      binding.grantUnused()
-      return words32[statusAt] === Status.ok ? this.fillGranted(array, from, to, nowTick, nowTick) : 0
     }
 
     awaitCeiling(attempt: number, blockMs: number): CeilingWaited {
@@ -188,16 +203,13 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       return { outcome: words32[statusAt] as number, attempt: waitedFor }
     }
 
-    raiseCeiling(slot: bigint): void {
+    raise({ floor = 0n, highTick = 0, ceiling }: Bounds): bigint {
+      if (this.#isClosed) return floor
       words32[handleAt] = this.#handle
-      binding.raiseCeiling(slot)
-    }
-
-    raiseFloor(slot: bigint, highTick: number): bigint {
-      if (this.#isClosed) return slot
-      words32[handleAt] = this.#handle
-      const former = binding.raiseFloor(slot, highTick)
-      if (former === undefined) throw this.failure()
+      // The floor first: a slot below it may belong to another holder.
+      const former = binding.raiseFloor(floor, highTick)
+      if (former === undefined) throw errorOf(binding.fault())
+      if (ceiling !== undefined) binding.raiseCeiling(ceiling)
       return former
     }
 
@@ -214,20 +226,17 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       this.owner = next.owner
     }
 
-    reservation(): Reservation {
+    report(): CoreReport {
       words32[handleAt] = this.#handle
       binding.reservation()
-      const [number, tick, sequence, count] = numbers.subarray(reservationAt) as unknown as number[]
-      return { number, tick, sequence, count } as Reservation
-    }
-
-    failure(): Error {
-      return errorOf(binding.fault())
-    }
-
-    statePath(): string | undefined {
-      words32[handleAt] = this.#handle
-      return binding.page()
+      const [number = 0, tick = 0, sequence = 0, count = 0] = numbers.subarray(reservationAt)
+      return {
+        path: binding.page(),
+        get failure() {
+          return errorOf(binding.fault())
+        },
+        reservation: { number, tick, sequence, count },
+      }
     }
 
     close(): void {

@@ -1,7 +1,15 @@
 import { platform } from '#platform'
 import { type Layout, placeNode } from '../../layout/index.js'
-import type { Bound, CoreSpec, Place, SequenceStartMode } from '../../state/engine.js'
+import type { CoreSpec, SequenceStartMode, StateSpec } from '../../state/engine.js'
 import { describeLayout, fileKeyOf, makeKey } from '../../state/key.js'
+
+/** A state file. */
+export interface FileOption {
+  readonly kind: 'file'
+  /** The path as it was given. */
+  readonly path: string
+  readonly windowMs: number
+}
 
 /**
  * The options of a generator that say which state it counts in, and how. A lease that moves to another node
@@ -11,13 +19,7 @@ export interface StateOptions {
   readonly layout: Layout
   readonly namespace: string
   readonly clock: 'wall' | 'steady' | (() => number)
-  readonly place: Place
-  readonly bound: Bound
-  /** No other thread uses the node. */
-  readonly isThread: boolean
-  /** The path of the state file as it was given; empty for other states. */
-  readonly path: string
-  readonly windowMs: number
+  readonly state: { readonly kind: Exclude<StateSpec['kind'], 'file'> } | FileOption
   /** Milliseconds for which opening a state file may wait for the locks of other processes. */
   readonly lockMs: number
   readonly sequenceStart: SequenceStartMode
@@ -34,20 +36,15 @@ export interface StateOptions {
  * @param machine - The generation of the machine at which the node was given or leased.
  */
 export function coreSpec(options: StateOptions, node: number, nowMs: number, machine: number): CoreSpec {
-  const { layout, namespace, clock, place, bound, isThread, path, windowMs, lockMs } = options
+  const { layout, namespace, clock, state, lockMs } = options
   const { timestamp, sequence, epochMs, tickMs, maxTick } = layout
   // An injected clock has states of its own, so that it cannot push the states of the real clock into its
   // future.
   const key = makeKey(layout, node, namespace, typeof clock === 'function' ? 'injected' : 'real')
   return {
     key,
-    fileKey: bound === 'file' ? fileKeyOf(key) : '',
     description: describeLayout(layout),
-    place,
-    bound,
-    isThread,
-    path: bound === 'file' ? platform.absolutePath(path) : '',
-    windowTicks: Math.ceil(windowMs / tickMs),
+    state: state.kind === 'file' ? fileSpec(state, key, tickMs) : state,
     lockMs,
     // Also for a state in the process, whose word may have moved to a page.
     stateFolder: platform.stateFolder(),
@@ -65,4 +62,9 @@ export function coreSpec(options: StateOptions, node: number, nowMs: number, mac
     machine,
     clock,
   }
+}
+
+function fileSpec({ kind, path, windowMs }: FileOption, key: string, tickMs: number): StateSpec {
+  const windowTicks = Math.ceil(windowMs / tickMs)
+  return { kind, path: platform.absolutePath(path), key: fileKeyOf(key), windowTicks }
 }

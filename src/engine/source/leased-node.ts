@@ -2,7 +2,7 @@ import { platform } from '#platform'
 import { errorCodes, GraupelError, showTime } from '../../core/errors.js'
 import { type Core, type CoreSpec, Status } from '../../state/engine.js'
 import type { EngineKind } from '../choose.js'
-import { engineOf, forgetKey, openCore } from '../open.js'
+import { forgetKey, openCore, processEngines } from '../open.js'
 import { coreSpec, type StateOptions } from './core-spec.js'
 import type { NodeSource } from './node-source.js'
 import {
@@ -21,7 +21,7 @@ import {
  * ceiling has risen, and whether the lease has moved to another node.
  */
 export class LeasedNode implements NodeSource {
-  readonly isAwaited = false
+  readonly kind = 'leased'
   readonly core: Core
   readonly #lease: ResolvedLease
   readonly #options: StateOptions
@@ -32,10 +32,11 @@ export class LeasedNode implements NodeSource {
   constructor(lease: ResolvedLease, engine: EngineKind, options: StateOptions, nowMs: number) {
     this.#lease = lease
     this.#options = options
-    const { view, spec, opened } = this.#open(nowMs, (spec) => openCore(engine, spec))
+    const view = this.#heldView()
+    const spec = this.#spec(view, nowMs)
     this.#view = view
     this.#key = spec.key
-    this.core = opened
+    this.core = openCore(engine, spec)
     this.#raise(view)
   }
 
@@ -49,13 +50,13 @@ export class LeasedNode implements NodeSource {
   }
 
   rise(): boolean {
-    let view = this.#heldView()
+    const view = this.#heldView()
     if (!haveOneState(view, this.#view)) {
-      const moved = this.#open(platform.wallMs(), (spec) => this.core.moveTo(spec))
-      view = moved.view
+      const spec = this.#spec(view, platform.wallMs())
+      this.core.moveTo(spec)
       // The lease's thread has sealed the former state.
       forgetKey(this.#key)
-      this.#key = moved.spec.key
+      this.#key = spec.key
       this.#view = view
     }
     this.#raise(view)
@@ -70,21 +71,9 @@ export class LeasedNode implements NodeSource {
     return isCloned && view?.failure === 'none' ? copiedError(this.node) : lateError(this.#lease, this.node, view)
   }
 
-  /**
-   * Opens the state of the leased node. The lease's thread may seal the state meanwhile. If no generator has
-   * used it before, the thread seals it with its own engine, and another engine is refused. The lease then
-   * has another node, or has ended.
-   */
-  #open<T>(nowMs: number, open: (spec: CoreSpec) => T): { view: LeaseView; spec: CoreSpec; opened: T } {
-    for (;;) {
-      const view = this.#heldView()
-      const spec = leasedSpec(this.#lease.handle, this.#options, view, nowMs)
-      try {
-        return { view, spec, opened: open(spec) }
-      } catch (error) {
-        if (haveOneState(this.#heldView(), view)) throw error
-      }
-    }
+  /** Describes the state of the leased node. If the lease's thread has sealed it meanwhile, no id is made. */
+  #spec(view: LeaseView, nowMs: number): CoreSpec {
+    return leasedSpec(this.#lease.handle, this.#options, view, nowMs)
   }
 
   #heldView(): LeaseView {
@@ -98,8 +87,8 @@ export class LeasedNode implements NodeSource {
   /** Raises the floor before the ceiling: a slot below the floor may belong to another holder. */
   #raise({ floor, ceiling }: LeaseView): void {
     const { bits } = this.#options.layout.sequence
-    this.core.raiseFloor(firstSlot(floor, bits), Math.max(0, floor - 1))
-    this.core.raiseCeiling(firstSlot(ceiling, bits))
+    const highTick = Math.max(0, floor - 1)
+    this.core.raise({ floor: firstSlot(floor, bits), highTick, ceiling: firstSlot(ceiling, bits) })
   }
 }
 
@@ -113,11 +102,14 @@ export function sealNode({ handle, layout }: ResolvedLease, view: LeaseView): nu
   const { bits } = layout.sequence
   const spec = leasedSpec(handle, { ...sealOptions, layout }, view, platform.wallMs())
   try {
-    const core = openCore(engineOf(spec.key) ?? handle.engine, spec)
-    const word = core.raiseFloor(firstSlot(view.ceiling, bits), 0)
-    core.close()
+    const ends = processEngines().map((engine) => {
+      const core = openCore(engine, spec)
+      const word = core.raise({ floor: firstSlot(view.ceiling, bits) })
+      core.close()
+      return word === 0n ? view.floor : Number((word - 1n) >> BigInt(bits)) + 1
+    })
     forgetKey(spec.key)
-    return word === 0n ? view.floor : Number((word - 1n) >> BigInt(bits)) + 1
+    return Math.max(...ends)
   } catch (error) {
     if (error instanceof GraupelError) return view.ceiling
     throw error
@@ -128,11 +120,7 @@ export function sealNode({ handle, layout }: ResolvedLease, view: LeaseView): nu
 const sealOptions: Omit<StateOptions, 'layout'> = {
   namespace: '',
   clock: 'wall',
-  place: 'process',
-  bound: 'external',
-  isThread: false,
-  path: '',
-  windowMs: 900,
+  state: { kind: 'lease' },
   lockMs: 1000,
   sequenceStart: 'zero',
   seed: 0,

@@ -3,13 +3,13 @@ import type { LeaseStats } from './shared-lease.js'
 
 /** The origin of a generator's node, floor and ceiling: a number that was given, or a lease. */
 export interface NodeSource {
+  /**
+   * A lease raises its ceiling in a turn of the event loop, so a call that blocks does not wait for the
+   * ceiling. The ceiling of a given node is that of a state file, which a thread of the addon raises.
+   */
+  readonly kind: 'given' | 'leased'
   /** The node whose ids the generator makes. A lease may move to another node. */
   readonly node: number
-  /**
-   * Whether a call that blocks waits for the ceiling. It does not if the thread that waits has to raise the
-   * ceiling.
-   */
-  readonly isAwaited: boolean
   /**
    * Raises floor and ceiling, if the engine does not see by itself that they have risen.
    *
@@ -27,19 +27,13 @@ export interface NodeSource {
   leaseStats?(): LeaseStats | undefined
 }
 
-/**
- * The source of a node that was given as a number. If the state has a ceiling, a thread of the addon raises
- * it in a state file.
- */
+/** The source of a node that was given as a number. */
 export class GivenNode implements NodeSource {
+  readonly kind = 'given'
   readonly node: number
 
   constructor(node: number) {
     this.node = node
-  }
-
-  get isAwaited(): boolean {
-    return true
   }
 
   late(waitedMs: number, rule: string): GraupelError {

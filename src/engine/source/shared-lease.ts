@@ -186,17 +186,13 @@ export interface LeaseHandle<F extends readonly Field[] = readonly Field[]> {
   readonly token: string
   /** @internal */
   readonly store: string
-  /**
-   * @internal The engine of the lease's thread, which has to be able to stop the generators of all threads.
-   */
-  readonly engine: 'native' | 'js'
   /** @internal */
   readonly windowMs: number
   /** @internal */
   readonly memory: SharedArrayBuffer | ArrayBuffer
 }
 
-const handleFormat = 'graupel lease 3'
+const handleFormat = 'graupel lease 4'
 
 /** Makes a handle, which can be cloned. */
 export function makeHandle<F extends readonly Field[]>(

@@ -18,9 +18,9 @@ for (let round = 1; round <= rounds; round++) {
   let last = 0n
   // One thread takes ids one by one, the other thread by arrays.
   if (index === 0) {
-    for (; core.grant(nowTick, spec.maxTick) === 0; count++) last = core.id
+    for (; core.grant({ nowTick, limitTick: spec.maxTick }) === 0; count++) last = core.id
   } else {
-    const fill = () => core.fillGranted(array, 0, 5, nowTick, spec.maxTick)
+    const fill = () => core.fill(array, 0, 5, { nowTick, limitTick: spec.maxTick })
     for (let filled = fill(); filled > 0; filled = fill()) {
       count += filled
       last = array[filled - 1] ?? 0n

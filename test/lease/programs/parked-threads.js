@@ -24,6 +24,7 @@ const program = `
       return acquireLease({ store: memoryStore() })
     },
   }[makes]()
+  opened.catch(() => {})
   const calls = {
     next: ({ next }) => next(),
     fill: (made) => made.fill(new BigUint64Array(3))[2],
