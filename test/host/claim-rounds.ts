@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { freshNamespace } from '../support/engines.ts'
 import { duplicatesAmong, expectAscending, total } from '../support/ids.ts'
@@ -18,6 +19,15 @@ import {
 } from '../support/processes.ts'
 import { seededRandom } from '../support/random.ts'
 import { recordsOf } from '../support/records.ts'
+import { until } from '../support/until.ts'
+
+/** Returns how much was written, and by how many processes. A name ends in `.<pid>.<thread>`. */
+function writtenTo(file: string): { bytes: number; processes: number } {
+  const files = readdirSync(dirname(file)).map((name) => ({ name, bytes: statSync(join(dirname(file), name)).size }))
+  const used = files.filter(({ bytes }) => bytes > 0)
+  const bytes = used.reduce((sum, { bytes }) => sum + bytes, 0)
+  return { bytes, processes: new Set(used.map(({ name }) => name.split('.').at(-2))).size }
+}
 
 const plan = (): Plan => ({ node: 7, namespace: freshNamespace() })
 
@@ -58,6 +68,19 @@ export function proveClaims(rounds: number): void {
       expect(records.length).toBeGreaterThan(rounds / 3)
       expect(total(records)).toBeGreaterThan(rounds * 100)
       expect(duplicatesAmong(records)).toBe(0)
+    })
+
+    it('goes from process to process, as their threads close the last generator and open others', async () => {
+      const { folder } = stateFolder()
+      const file = join(folder, 'record')
+      const order = { plan: plan(), file, threads: 3, closesAfter: 5 }
+      const alive = Array.from({ length: 3 }, () => start('contend.js', order, js))
+      await until(() => {
+        const { bytes, processes } = writtenTo(file)
+        return bytes > rounds * 100_000 * 8 && processes > 1
+      })
+      await Promise.all(alive.map(({ kill }) => kill()))
+      expect(duplicatesAmong(recordsOf(file))).toBe(0)
     })
 
     it('stays near the clock, however often its process is killed', async () => {

@@ -80,7 +80,7 @@ export class JsClaim {
     if (step !== 0) this.#claims.release(this.#claimant, step, this.#state.word)
   }
 
-  /** Gives the key back at the end of the process. Generators of other threads make a step before they go on. */
+  /** Gives the key back at the end of the process. Other threads make a step before they go on. */
   end(): void {
     const state = this.#state
     const { step } = state

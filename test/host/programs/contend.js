@@ -12,6 +12,7 @@ import { generatorOf, order } from './order.js'
  * @property {number} threads - They open their generators at the same moment.
  * @property {number} [terminateMs] - A thread is terminated, and another one started, so long after its first
  * ids.
+ * @property {number} [closesAfter] - A thread closes its generator after so many arrays, and opens another.
  */
 
 /** The codes with which a claim refuses a process, or asks it to wait. */
@@ -34,7 +35,7 @@ if (isMainThread) {
 }
 
 /** @param {Order & { ready: Int32Array }} order */
-function contend({ plan, file, threads, ready }) {
+function contend({ plan, file, threads, ready, closesAfter = Number.POSITIVE_INFINITY }) {
   const out = openSync(`${file}.${process.pid}.${threadId}`, 'a')
   setPriority(constants.priority.PRIORITY_LOW)
   if (Atomics.add(ready, 0, 1) + 1 < threads) Atomics.wait(ready, 1, 0)
@@ -43,6 +44,7 @@ function contend({ plan, file, threads, ready }) {
   const own = new BigUint64Array(64)
   /** @type {import('graupel').IdGenerator | undefined} */
   let ids
+  let arrays = 0
   for (let hasMade = false; ; ) {
     let filled = own.length
     try {
@@ -55,6 +57,10 @@ function contend({ plan, file, threads, ready }) {
       Atomics.wait(ready, 1, 1, 1)
     }
     writeSync(out, own.subarray(0, filled))
+    if (++arrays % closesAfter === 0) {
+      ids?.close()
+      ids = undefined
+    }
     if (hasMade || filled === 0) continue
     hasMade = true
     writeSync(1, 'i')
