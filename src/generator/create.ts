@@ -1,5 +1,6 @@
 import { platform } from '#platform'
-import { clockMs, machineGeneration, openCore } from '../engine/open.js'
+import { machineGeneration } from '../engine/generation.js'
+import { clockMs, openCore } from '../engine/open.js'
 import { coreSpec } from '../engine/source/core-spec.js'
 import { isNodeUnique } from '../engine/source/environment.js'
 import { LeasedNode } from '../engine/source/leased-node.js'

@@ -12,23 +12,23 @@ import { hasCode, permissionFor } from './system.js'
 /** Attempts to change a claim. An attempt fails only if another process has changed the claim. */
 const maxAttempts = 100
 
-interface Place {
+interface KnownClaim {
   readonly path: string
   /** The user who made the claim. */
   readonly user: number | undefined
 }
 
 /** The path of each claim when it was first used. The process may act for another user later. */
-const places = new Map<string, Place>()
+const knownClaims = new Map<string, KnownClaim>()
 
 /** {@link Claims.pathOf} */
 export function claimPath(key: string): string {
-  return placeOf(key).path
+  return knownClaim(key).path
 }
 
 /** Attempts a change of this user's claim of a key until it succeeds. */
-export function withClaim<T>({ key }: Claimant, change: (place: string) => T | undefined): T {
-  const { path, user } = placeOf(key)
+export function withClaim<T>({ key }: Claimant, change: (path: string) => T | undefined): T {
+  const { path, user } = knownClaim(key)
   checkUser(path, user)
   return changeClaim(path, change, () => ownFolder(folderOf(path)))
 }
@@ -39,13 +39,13 @@ export function withClaim<T>({ key }: Claimant, change: (place: string) => T | u
  *
  * @param prepare - Makes or checks the folder of claims.
  */
-export function changeClaim<T>(place: string, change: (place: string) => T | undefined, prepare = () => {}): T {
+export function changeClaim<T>(path: string, change: (path: string) => T | undefined, prepare = () => {}): T {
   try {
     prepare()
     for (let attempts = 0; attempts < maxAttempts; attempts++) {
       try {
-        checkFolder(place)
-        const changed = change(place)
+        checkFolder(path)
+        const changed = change(path)
         if (changed !== undefined) return changed
       } catch (error) {
         // ENOENT: the claim was removed meanwhile.
@@ -55,17 +55,17 @@ export function changeClaim<T>(place: string, change: (place: string) => T | und
   } catch (cause) {
     if (cause instanceof GraupelError) throw cause
     const remedy =
-      permissionFor(cause, folderOf(place)) ?? 'set GRAUPEL_STATE_FOLDER to a folder that exists and can be written'
+      permissionFor(cause, folderOf(path)) ?? 'set GRAUPEL_STATE_FOLDER to a folder that exists and can be written'
     const { message } = cause as Error
     throw new GraupelError(
       'ERR_STATE_UNAVAILABLE',
-      `the claim ${place}, by which this process keeps its node on the js engine, cannot be used: ${message}; ${remedy}`,
+      `the claim ${path}, by which this process keeps its node on the js engine, cannot be used: ${message}; ${remedy}`,
       { cause },
     )
   }
   throw new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `the claim ${place} cannot be changed, because other processes changed it at each of ${maxAttempts} attempts; try again`,
+    `the claim ${path} cannot be changed, because other processes changed it at each of ${maxAttempts} attempts; try again`,
   )
 }
 
@@ -80,7 +80,7 @@ export function isHolder({ owner }: Claimant, says: Step): boolean {
  *
  * @throws GraupelError `ERR_STATE_UNREACHABLE`
  */
-export function checkFree({ description }: Identity, clock: ClaimClock, place: string, says: Step): void {
+export function checkFree({ description }: Identity, clock: ClaimClock, path: string, says: Step): void {
   if (says.use !== 'counts') return
   const fate = fateOf(says)
   if (fate === 'gone') return
@@ -93,29 +93,29 @@ export function checkFree({ description }: Identity, clock: ClaimClock, place: s
     isThisProcess(says)
       ? `the js engine counts this node of layout '${layout}' in another thread of this process, which shares no memory with this thread; give each thread a node of its own`
       : fate === 'unknown'
-        ? `the js engine counts this node of layout '${layout}' in process ${says.pid} of another container; use the native engine in all processes of a node, or delete ${place} if that container is gone for good`
+        ? `the js engine counts this node of layout '${layout}' in process ${says.pid} of another container; use the native engine in all processes of a node, or delete ${path} if that container is gone for good`
         : `the js engine counts this node of layout '${layout}' in process ${says.pid}; use the native engine in all processes of a node, or give each process a node of its own`,
   )
 }
 
-function placeOf(key: string): Place {
-  let place = places.get(key)
-  if (place === undefined) {
-    place = { path: claimIn(pagesFolder(), key), user: process.geteuid?.() }
-    places.set(key, place)
+function knownClaim(key: string): KnownClaim {
+  let known = knownClaims.get(key)
+  if (known === undefined) {
+    known = { path: claimIn(pagesFolder(), key), user: process.geteuid?.() }
+    knownClaims.set(key, known)
   }
-  return place
+  return known
 }
 
-function checkUser(place: string, user: number | undefined): void {
+function checkUser(path: string, user: number | undefined): void {
   const userNow = process.geteuid?.()
   if (userNow === user) return
   throw new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `the claim ${place} belongs to user ${user}, and this process now acts for user ${userNow}, who may not write it; create generators after the change of user`,
+    `the claim ${path} belongs to user ${user}, and this process now acts for user ${userNow}, who may not write it; create generators after the change of user`,
   )
 }
 
-function folderOf(place: string): string {
-  return place.slice(0, place.lastIndexOf('/'))
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'))
 }

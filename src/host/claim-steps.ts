@@ -67,17 +67,17 @@ interface Named {
  * @returns `undefined` if there is no claim.
  * @throws GraupelError `ERR_STATE_CORRUPT`, `ERR_STATE_UNAVAILABLE`; errors of the system
  */
-export function latestStep(place: string): Latest | undefined {
+export function latestStep(path: string): Latest | undefined {
   for (let listing = 0; listing < maxListings; listing++) {
     try {
-      return latestAmong(place, namesIn(place))
+      return latestAmong(path, namesIn(path))
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error
     }
   }
   throw new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `the steps of the claim ${place} cannot be read, because they were removed ${maxListings} times between listing and reading; try again`,
+    `the steps of the claim ${path} cannot be read, because they were removed ${maxListings} times between listing and reading; try again`,
   )
 }
 
@@ -88,7 +88,7 @@ export function nameAfter({ number, says }: Pick<Latest, 'number' | 'says'>): st
 
 /** Makes the step that follows `latest`, or the first step; `undefined` if another process was faster. */
 export function makeStep(
-  place: string,
+  path: string,
   latest: Latest | undefined,
   { ids: { key, description }, owner = '', ceiling, use }: NewStep,
 ): Latest | undefined {
@@ -96,12 +96,12 @@ export function makeStep(
   const token = randomBits().toString(16)
   const says: Step = { format, key, description, owner, token, ...thisProcess(), ceiling: `${ceiling}`, use }
   const text = `${JSON.stringify(says)}\n`
-  if (latest === undefined) return makeFirst(place, says, text)
+  if (latest === undefined) return makeFirst(path, says, text)
   const name = nameAfter(latest)
-  const fresh = `${place}/.${token}.new`
+  const fresh = `${path}/.${token}.new`
   try {
     writeFileSync(fresh, text, { flag: 'wx', mode: 0o600 })
-    linkSync(fresh, `${place}/${name}`)
+    linkSync(fresh, `${path}/${name}`)
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return undefined
     throw error
@@ -111,13 +111,13 @@ export function makeStep(
   // If the predecessor is gone, others have continued meanwhile. The step stays, because they may have
   // followed it. Another process that was late as well may have given the predecessor's name to another step,
   // so the tokens are compared: S3 of `model/claim.pml`.
-  if (!isThere(place, latest)) return undefined
+  if (!isThere(path, latest)) return undefined
   return { number: latest.number + 1, name, says, older: [...latest.older, latest.name] }
 }
 
-function isThere(place: string, { name, says }: Latest): boolean {
+function isThere(path: string, { name, says }: Latest): boolean {
   try {
-    return read(place, name).token === says.token
+    return read(path, name).token === says.token
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return false
     throw error
@@ -128,27 +128,27 @@ function isThere(place: string, { name, says }: Latest): boolean {
  * Removes the steps before the predecessor of a step, the oldest first. A process that is late may give such
  * a name to another step, which does not count.
  */
-export function removeOlder(place: string, { older }: Latest): void {
+export function removeOlder(path: string, { older }: Latest): void {
   const { unlinkSync } = process.getBuiltinModule('node:fs')
-  for (const name of older.slice(0, -1)) attempt(() => unlinkSync(`${place}/${name}`))
+  for (const name of older.slice(0, -1)) attempt(() => unlinkSync(`${path}/${name}`))
 }
 
 /** Removes a claim with all its steps at once, after giving it another name. */
-export function removeChain(place: string): void {
+export function removeChain(path: string): void {
   const { renameSync, rmSync } = process.getBuiltinModule('node:fs')
-  const away = besideOf(place, randomBits().toString(16))
-  renameSync(place, away)
+  const away = besideOf(path, randomBits().toString(16))
+  renameSync(path, away)
   rmSync(away, { recursive: true, force: true })
 }
 
-function makeFirst(place: string, says: Step, text: string): Latest | undefined {
+function makeFirst(path: string, says: Step, text: string): Latest | undefined {
   const { renameSync, rmSync, writeFileSync } = process.getBuiltinModule('node:fs')
-  const fresh = besideOf(place, says.token)
+  const fresh = besideOf(path, says.token)
   const name = `1.${says.token}`
   try {
     ownFolder(fresh)
     writeFileSync(`${fresh}/${name}`, text, { flag: 'wx', mode: 0o600 })
-    renameSync(fresh, place)
+    renameSync(fresh, path)
     return { number: 1, name, says, older: [] }
   } catch (error) {
     attempt(() => rmSync(fresh, { recursive: true, force: true }))
@@ -159,15 +159,15 @@ function makeFirst(place: string, says: Step, text: string): Latest | undefined 
 }
 
 /** A name beside a claim that is not the name of a claim. */
-function besideOf(place: string, token: string): string {
-  const name = fileNameIn(place)
-  return `${place.slice(0, -name.length)}.${name}.${token}.new`
+function besideOf(path: string, token: string): string {
+  const name = fileNameIn(path)
+  return `${path.slice(0, -name.length)}.${name}.${token}.new`
 }
 
-function namesIn(place: string): readonly string[] | undefined {
+function namesIn(path: string): readonly string[] | undefined {
   const { readdirSync } = process.getBuiltinModule('node:fs')
   try {
-    return readdirSync(place)
+    return readdirSync(path)
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
     throw error
@@ -175,17 +175,17 @@ function namesIn(place: string): readonly string[] | undefined {
 }
 
 /** @throws errors of the system, such as `ENOENT` for a step that was removed since it was listed */
-function latestAmong(place: string, names: readonly string[] | undefined): Latest | undefined {
+function latestAmong(path: string, names: readonly string[] | undefined): Latest | undefined {
   const steps = (names ?? []).flatMap((name) => parseName(name) ?? []).sort((a, b) => b.number - a.number)
   for (const { name, number, previous } of steps) {
     const isCounted =
-      number === 1 || steps.some((other) => other.number === number - 1 && read(place, other.name).token === previous)
+      number === 1 || steps.some((other) => other.number === number - 1 && read(path, other.name).token === previous)
     if (!isCounted) continue
     const older = steps.filter((other) => other.number < number).map((other) => other.name)
-    return { number, name, says: read(place, name), older: older.reverse() }
+    return { number, name, says: read(path, name), older: older.reverse() }
   }
   if (names === undefined || names.length === 0) return undefined
-  throw damagedState('claim', place, 'no step follows another step')
+  throw damagedState('claim', path, 'no step follows another step')
 }
 
 function parseName(name: string): Named | undefined {
@@ -194,17 +194,17 @@ function parseName(name: string): Named | undefined {
 }
 
 /** @throws errors of the system, such as `ENOENT` for a step that was removed since it was listed */
-function read(place: string, name: string): Step {
-  const { bytes } = readContents(`${place}/${name}`, maxBytes, (stats) => {
-    if (!stats.isFile()) throw damagedState('claim', place, `its step ${name} is not a plain file`)
+function read(path: string, name: string): Step {
+  const { bytes } = readContents(`${path}/${name}`, maxBytes, (stats) => {
+    if (!stats.isFile()) throw damagedState('claim', path, `its step ${name} is not a plain file`)
   })
   const text = bytes.toString()
   const says = attempt(() => JSON.parse(text) as Step)
   if (says?.format !== format || !isStep(says)) {
-    throw damagedState('claim', place, `its step ${name} cannot be read, or is of another version`)
+    throw damagedState('claim', path, `its step ${name} cannot be read, or is of another version`)
   }
   if (/^\d{1,20}$/.test(says.ceiling) && BigInt(says.ceiling) <= maxSlot) return says
-  throw damagedState('claim', place, `its step ${name} has the ceiling ${says.ceiling}, which is no number of 64 bits`)
+  throw damagedState('claim', path, `its step ${name} has the ceiling ${says.ceiling}, which is no number of 64 bits`)
 }
 
 function isStep({ key, description, owner, bootId, ceiling, token, use, pid, pidNamespace, startTime }: Step): boolean {

@@ -21,14 +21,14 @@ export const claims: Claims = {
 }
 
 function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
-  return withClaim(claimant, (place) => {
-    const { from, latest, isOwn } = settledStep(place, claimant, held)
-    const before = ceilingOf(place, latest, claimant, clock)
-    if (!isOwn) mayTake(place, latest, claimant, clock)
-    const findFloor = () => (isOwn ? before : highest(before, floorBeside(place, latest, claimant, clock)))
+  return withClaim(claimant, (path) => {
+    const { from, latest, isOwn } = settledStep(path, claimant, held)
+    const before = ceilingOf(path, latest, claimant, clock)
+    if (!isOwn) mayTake(path, latest, claimant, clock)
+    const findFloor = () => (isOwn ? before : highest(before, floorBeside(path, latest, claimant, clock)))
     const floor = findFloor()
     const ceiling = nextCeiling(clock, held, { before, floor, isOwn })
-    const step = makeAndTidy(place, latest, { ids: claimant, owner: claimant.owner, ceiling, use: 'counts' })
+    const step = makeAndTidy(path, latest, { ids: claimant, owner: claimant.owner, ceiling, use: 'counts' })
     if (step === undefined) return undefined
     try {
       // The page is read again after the step is made. Native processes do the opposite, so one of two
@@ -36,7 +36,7 @@ function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
       return { from, step: shortToken(step), isOwn, floor: highest(floor, findFloor()), ceiling }
     } catch (error) {
       // If this fails, the step stays, and its ceiling is the next floor.
-      attempt(() => makeStep(place, step, { ids: claimant, ceiling: highest(before, held.word), use: 'page' }))
+      attempt(() => makeStep(path, step, { ids: claimant, ceiling: highest(before, held.word), use: 'page' }))
       throw error
     }
   })
@@ -61,11 +61,11 @@ const pauseMs = (looks: number) => (looks < 10 ? 1 : 20)
  * Finds the latest step. If another thread has made the step, that thread raises the floor at this moment,
  * unless it was terminated. So this thread waits for the floor.
  */
-function settledStep(place: string, claimant: Claimant, held: Held): Found {
+function settledStep(path: string, claimant: Claimant, held: Held): Found {
   for (let looks = 0; ; looks++) {
     // Read before the claim: a step that another thread makes later is found by its token.
     const from = held.step
-    const latest = latestStep(place)
+    const latest = latestStep(path)
     const isOfProcess = latest !== undefined && isHolder(claimant, latest.says)
     const isOwn = isOfProcess && shortToken(latest) === from
     if (isOwn || !isOfProcess || looks === maxLooks) return { from, latest, isOwn }
@@ -74,13 +74,13 @@ function settledStep(place: string, claimant: Claimant, held: Held): Found {
 }
 
 /** @throws GraupelError `ERR_STATE_UNREACHABLE` if another process may count the key */
-function mayTake(place: string, latest: Latest | undefined, claimant: Claimant, clock: ClaimClock): void {
-  if (latest !== undefined && !isHolder(claimant, latest.says)) checkFree(claimant, clock, place, latest.says)
+function mayTake(path: string, latest: Latest | undefined, claimant: Claimant, clock: ClaimClock): void {
+  if (latest !== undefined && !isHolder(claimant, latest.says)) checkFree(claimant, clock, path, latest.says)
 }
 
 /** The first slot that processes without a step leave to this process. @throws as `freePage` */
-function floorBeside(place: string, latest: Latest | undefined, claimant: Claimant, clock: ClaimClock): bigint {
-  const page = freePage(claimant, clock, pageBeside(place))
+function floorBeside(path: string, latest: Latest | undefined, claimant: Claimant, clock: ClaimClock): bigint {
+  const page = freePage(claimant, clock, pageBeside(path))
   if (page !== undefined) return page
   // A claim or page may have been deleted in this tick, and its process may make ids until the tick ends.
   return latest?.says.use === 'released' ? 0n : clock.slotAfter(0)
@@ -110,16 +110,16 @@ const stepNames = new Map<string, { readonly step: number; readonly name: string
 
 function isClaimHeld(claimant: Claimant, step: number): boolean {
   const { statSync } = process.getBuiltinModule('node:fs')
-  const place = claimPath(claimant.key)
+  const path = claimPath(claimant.key)
   try {
     let known = stepNames.get(claimant.key)
     if (known?.step !== step) {
-      const latest = latestStep(place)
+      const latest = latestStep(path)
       if (latest === undefined || shortToken(latest) !== step || !isHolder(claimant, latest.says)) return false
       known = { step, name: latest.name }
       stepNames.set(claimant.key, known)
     }
-    return statSync(`${place}/${known.name}`, { throwIfNoEntry: false }) !== undefined
+    return statSync(`${path}/${known.name}`, { throwIfNoEntry: false }) !== undefined
   } catch {
     // A process that cannot look, because it has lost its rights or a step is damaged, has not lost the
     // claim.
@@ -130,25 +130,25 @@ function isClaimHeld(claimant: Claimant, step: number): boolean {
 function releaseClaim(claimant: Claimant, held: number, word: bigint): void {
   // A failure leaves the ceiling, from which it is safe to continue.
   attempt(() => {
-    const place = claimPath(claimant.key)
-    const latest = latestStep(place)
+    const path = claimPath(claimant.key)
+    const latest = latestStep(path)
     // Another thread that has made a later step may be beyond the word.
     if (latest === undefined || shortToken(latest) !== held || !isHolder(claimant, latest.says)) return
-    makeAndTidy(place, latest, { ids: claimant, owner: claimant.owner, ceiling: word, use: 'released' })
+    makeAndTidy(path, latest, { ids: claimant, owner: claimant.owner, ceiling: word, use: 'released' })
   })
 }
 
 function giveToPage(path: string, ids: Identity, clock: ClaimClock): PageStep | undefined {
-  const given = changeClaim(path, (place) => {
-    const latest = latestStep(place)
+  const given = changeClaim(path, () => {
+    const latest = latestStep(path)
     if (latest === undefined) {
       // Even a folder without a step prevents the use of the page.
-      attempt(() => process.getBuiltinModule('node:fs').rmdirSync(place))
+      attempt(() => process.getBuiltinModule('node:fs').rmdirSync(path))
       return { step: undefined }
     }
     if (latest.says.use === 'page') return { step: latest }
-    checkFree(ids, clock, place, latest.says)
-    const step = makeAndTidy(place, latest, { ids, ceiling: ceilingOf(place, latest, ids, clock), use: 'page' })
+    checkFree(ids, clock, path, latest.says)
+    const step = makeAndTidy(path, latest, { ids, ceiling: ceilingOf(path, latest, ids, clock), use: 'page' })
     return step && { step }
   })
   const { step } = given
@@ -164,10 +164,10 @@ function giveToPage(path: string, ids: Identity, clock: ClaimClock): PageStep | 
  *
  * @returns False if another process was faster.
  */
-export function forgetClaim(place: string, latest: Latest): boolean {
+export function forgetClaim(path: string, latest: Latest): boolean {
   try {
-    if (makeStep(place, latest, { ids: latest.says, ceiling: 0n, use: 'page' }) === undefined) return false
-    removeChain(place)
+    if (makeStep(path, latest, { ids: latest.says, ceiling: 0n, use: 'page' }) === undefined) return false
+    removeChain(path)
     return true
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return false
@@ -175,20 +175,20 @@ export function forgetClaim(place: string, latest: Latest): boolean {
   }
 }
 
-function makeAndTidy(place: string, latest: Latest | undefined, fresh: NewStep): Latest | undefined {
-  const step = makeStep(place, latest, fresh)
-  if (step !== undefined) removeOlder(place, step)
+function makeAndTidy(path: string, latest: Latest | undefined, fresh: NewStep): Latest | undefined {
+  const step = makeStep(path, latest, fresh)
+  if (step !== undefined) removeOlder(path, step)
   return step
 }
 
 /** @throws GraupelError `ERR_STATE_CORRUPT` if the step is of another key, or its layout has no such slot */
-function ceilingOf(place: string, latest: Latest | undefined, { key }: Identity, { endSlot }: ClaimClock): bigint {
+function ceilingOf(path: string, latest: Latest | undefined, { key }: Identity, { endSlot }: ClaimClock): bigint {
   if (latest === undefined) return 0n
   const { says } = latest
-  if (says.key !== key) throw damagedState('claim', place, 'it is the claim of another key')
+  if (says.key !== key) throw damagedState('claim', path, 'it is the claim of another key')
   const ceiling = BigInt(says.ceiling)
   if (ceiling <= endSlot) return ceiling
-  throw damagedState('claim', place, `it has the ceiling ${ceiling}, which its layout cannot have`)
+  throw damagedState('claim', path, `it has the ceiling ${ceiling}, which its layout cannot have`)
 }
 
 /** Names a step among the steps of this process: 32 bits of its token, never 0. */

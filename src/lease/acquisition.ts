@@ -1,6 +1,6 @@
 import { platform } from '#platform'
 import { GraupelError, show, showTime } from '../core/errors.js'
-import { machineGeneration } from '../engine/open.js'
+import { machineGeneration } from '../engine/generation.js'
 import { isHeard } from '../platform/events.js'
 import { StoreCalls } from '../stores/calls.js'
 import { tokenAt } from '../stores/record.js'

@@ -1,4 +1,4 @@
-import { machineGeneration } from '../engine/open.js'
+import { machineGeneration } from '../engine/generation.js'
 import type { HookStep } from './hooks.js'
 import type { Holding, LeaseProtocol } from './protocol.js'
 import type { Publication } from './publication.js'

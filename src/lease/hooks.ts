@@ -1,4 +1,4 @@
-import { machineGeneration, raiseMachineGeneration } from '../engine/open.js'
+import { machineGeneration, raiseMachineGeneration } from '../engine/generation.js'
 
 // park() and resume() announce a copy of the machine by the generation, which all threads compare. A lease
 // cannot tell by the generation alone whether a hook has changed it, or the device of a copied machine. So

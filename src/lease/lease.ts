@@ -1,6 +1,6 @@
 import { platform } from '#platform'
 import { showByJson } from '../core/errors.js'
-import { requireReach } from '../engine/open.js'
+import { requireReach } from '../engine/generation.js'
 import type { LeaseHandle, LeaseStats } from '../engine/source/shared-lease.js'
 import type { Field, Layout, layouts } from '../layout/index.js'
 import { type LeaseOptions, resolveLeaseOptions } from './options.js'

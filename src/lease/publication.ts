@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { decideEngine } from '../engine/open.js'
+import { decideEngine } from '../engine/process-engine.js'
 import { sealNode } from '../engine/source/leased-node.js'
 import {
   firstView,

@@ -150,20 +150,20 @@ function packageFolder(): { folder: string } | Failed {
   const seen = new Set<string>()
   let otherVersion: string | undefined
   let cause: unknown
-  for (const placeOf of [ownFile, mainProgram]) {
-    let place: string
+  for (const findFile of [ownFile, mainProgram]) {
+    let file: string
     try {
-      place = placeOf()
-      if (!isAbsolute(place)) throw new Error(`'${place}' is no absolute path`)
+      file = findFile()
+      if (!isAbsolute(file)) throw new Error(`'${file}' is no absolute path`)
     } catch (error) {
       // The code came from no file, or from a file of another system.
       cause = error
       continue
     }
-    seen.add(place)
+    seen.add(file)
     const folders = [
-      () => join(dirname(place), '..'),
-      () => dirname(createRequire(place).resolve('graupel/package.json')),
+      () => join(dirname(file), '..'),
+      () => dirname(createRequire(file).resolve('graupel/package.json')),
     ]
     for (const folderOf of folders) {
       try {
@@ -194,8 +194,8 @@ function manifestOf(folder: string): { name?: string; version?: string } {
   return JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
 }
 
-function createRequire(place: string): Require {
-  return process.getBuiltinModule('node:module').createRequire(place)
+function createRequire(file: string): Require {
+  return process.getBuiltinModule('node:module').createRequire(file)
 }
 
 function list(folder: string): string[] {

@@ -1,10 +1,10 @@
 import { requireAtomics } from '../core/atomics.js'
 import type { Segment } from './range.js'
 
-// The words of the memory. A place is the index of a number among all numbers that were fetched, in their
-// order, from 0 up.
+// The words of the memory. The index of a number is its position among all numbers that were fetched, from 0
+// up.
 const words = {
-  /** The place of the first number that no thread has taken. */
+  /** The index of the first number that no thread has taken. */
   taken: 0,
   /** How many segments were fetched. The last two of them are kept. */
   segments: 1,
@@ -15,7 +15,7 @@ const words = {
   /** Failed attempts to fetch a segment, for stats(). */
   failures: 4,
   /**
-   * Five words for each segment: place of its first number, place after its last, its first number, place at
+   * Five words for each segment: index of its first number, index after its last, its first number, index at
    * which to fetch the next, and the generation of the machine that has fetched it.
    */
   kept: 5,
@@ -63,23 +63,23 @@ export class SegmentMemory {
   /**
    * Takes the next numbers of one segment; returns `undefined` if none is left.
    *
-   * @param most - The most numbers to take. Fewer are taken at the end of a segment, and before the place at
+   * @param most - The most numbers to take. Fewer are taken at the end of a segment, and before the index at
    * which to fetch the next.
    */
   take(most: number): Taken | undefined {
     for (;;) {
       const segments = this.#load(words.segments)
-      const place = this.#load(words.taken)
-      const kept = this.#keptAt(place, segments)
+      const index = this.#load(words.taken)
+      const kept = this.#keptAt(index, segments)
       // A segment is overwritten only after another segment was added. The count of segments shows that.
       if (this.#load(words.segments) !== segments) continue
       if (kept === undefined) return undefined
-      const isLate = place >= kept.fetchAt
-      const count = Math.min(most, Number((isLate ? kept.to : kept.fetchAt) - place))
-      // The older segment is overwritten only after all its numbers were taken. Then the place has moved, and
+      const isLate = index >= kept.fetchAt
+      const count = Math.min(most, Number((isLate ? kept.to : kept.fetchAt) - index))
+      // The older segment is overwritten only after all its numbers were taken. Then the index has moved, and
       // the exchange fails.
-      if (Atomics.compareExchange(this.#words, words.taken, place, place + BigInt(count)) === place) {
-        return { first: kept.first + (place - kept.from) * this.#stride, count, isLate, machine: kept.machine }
+      if (Atomics.compareExchange(this.#words, words.taken, index, index + BigInt(count)) === index) {
+        return { first: kept.first + (index - kept.from) * this.#stride, count, isLate, machine: kept.machine }
       }
     }
   }
@@ -146,14 +146,14 @@ export class SegmentMemory {
     Atomics.store(this.#words, words.isClosed, 1n)
   }
 
-  /** Reads the segment in which a place lies. */
-  #keptAt(place: bigint, segments: bigint): Kept | undefined {
+  /** Reads the segment in which an index lies. */
+  #keptAt(index: bigint, segments: bigint): Kept | undefined {
     if (segments === 0n) return undefined
     const newest = this.#read(segments - 1n)
-    if (place >= newest.to) return undefined
+    if (index >= newest.to) return undefined
     // Decided by the newest segment alone: the words of the other may be overwritten by the next segment at
     // this moment.
-    return place >= newest.from ? newest : this.#read(segments - 2n)
+    return index >= newest.from ? newest : this.#read(segments - 2n)
   }
 
   #read(segment: bigint): Kept {

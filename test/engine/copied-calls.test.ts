@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { raiseMachineGeneration } from '../../src/engine/open.js'
+import { raiseMachineGeneration } from '../../src/engine/generation.js'
 import { createGenerator, engineInfo, type GeneratorOptions } from '../../src/index.js'
 import { createUuidGenerator } from '../../src/uuid/index.js'
 import { caught, engines, freshNamespace } from '../support/engines.js'

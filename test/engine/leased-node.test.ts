@@ -1,6 +1,6 @@
 import type { EngineKind } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import { machineGeneration } from '../../src/engine/open.ts'
+import { machineGeneration } from '../../src/engine/generation.ts'
 import { LeasedNode, sealNode } from '../../src/engine/source/leased-node.ts'
 import { firstView, type LeaseView, makeHandle, SharedLease } from '../../src/engine/source/shared-lease.ts'
 import { resolveOptions } from '../../src/generator/resolve.ts'

@@ -1,4 +1,4 @@
-import { machineGeneration } from '../../src/engine/open.js'
+import { machineGeneration } from '../../src/engine/generation.js'
 import { coreSpec } from '../../src/engine/source/core-spec.js'
 import { resolveOptions } from '../../src/generator/resolve.js'
 import { defineLayout } from '../../src/layout/index.js'

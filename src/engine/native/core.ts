@@ -10,7 +10,6 @@ import {
   type IdArray,
   type Observation,
   type Permit,
-  type StateSpec,
   Status,
   startModes,
 } from '../../state/engine.js'
@@ -53,15 +52,6 @@ export const clockKinds = { wall: 0, steady: 1, injected: 2 } as const
 export const places = { process: 0, host: 1 } as const
 /** The bound of the state word: none, a state file, or calls of `raise`; as in `native/host/home.h`. */
 export const bounds = { none: 0, file: 1, external: 2 } as const
-
-/** Place and bound of each kind of state. */
-const homes: Record<StateSpec['kind'], { readonly place: number; readonly bound: number }> = {
-  process: { place: places.process, bound: bounds.none },
-  thread: { place: places.process, bound: bounds.none },
-  host: { place: places.host, bound: bounds.none },
-  file: { place: places.host, bound: bounds.file },
-  lease: { place: places.process, bound: bounds.external },
-}
 
 /** The options of the addon that only a state file has. */
 const noFile = { path: '', key: '', windowTicks: 0 }
@@ -115,6 +105,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       this.#reopen = reopen
       this.#clock = typeof spec.clock === 'function' ? spec.clock : undefined
       numbers[nowAt] = spec.nowMs
+      const { kind } = spec.state
       const { path, key: fileKey, windowTicks } = spec.state.kind === 'file' ? spec.state : noFile
       this.owner = binding.open({
         ...spec,
@@ -123,7 +114,8 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
         claimFloor: step?.floor ?? 0n,
         maxTick: BigInt(spec.maxTick),
         sequenceStart: startModes[spec.sequenceStart],
-        ...homes[spec.state.kind],
+        place: kind === 'host' || kind === 'file' ? places.host : places.process,
+        bound: kind === 'file' ? bounds.file : kind === 'lease' ? bounds.external : bounds.none,
         path,
         fileKey,
         windowTicks,
