@@ -142,6 +142,13 @@ Napi::Value FaultOf(const Napi::CallbackInfo& info, Environment& environment) {
   result.Set("path", fault.path);
   result.Set("detail", fault.detail);
   result.Set("subject", static_cast<uint32_t>(fault.subject));
+  const auto found = Napi::Object::New(info.Env());
+  if (found.IsEmpty()) return result;
+  found.Set("key", fault.found.key);
+  found.Set("description", fault.found.description);
+  result.Set("found", found);
+  result.Set("format", fault.format);
+  result.Set("waitMs", static_cast<double>(fault.wait_ms));
   return result;
 }
 

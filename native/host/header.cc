@@ -43,7 +43,7 @@ Fault Header::Check(const char* bytes, Kind expected, const std::string& path,
     return Fault::Of(Fault::Kind::kCorrupt, path, "it does not begin as one");
   }
   if (format != kFormat) {
-    return Fault::Of(Fault::Kind::kVersion, path, std::to_string(format));
+    return {.kind = Fault::Kind::kVersion, .path = path, .format = format};
   }
   const size_t text_length = size_t{key_length} + description_length;
   if (text_length > kTextBytes || checksum != ChecksumOf(bytes, text_length)) {

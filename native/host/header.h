@@ -13,16 +13,6 @@ namespace graupel {
 // The header of a page and of a state file: docs/state-format.md describes every byte.
 // All numbers are little-endian, because Node runs only on such processors.
 
-// The ids that a state is for.
-struct Identity {
-  // The bits of the layout, the node, the namespace. Equal keys, one state.
-  std::string key;
-  // The layout with its names, for people and tools that read the file; JSON.
-  std::string description;
-
-  std::string ToText() const { return key + '\n' + description; }
-};
-
 // A random number that is the same for all processes that share one memory.
 struct Lineage {
   uint64_t high = 0;

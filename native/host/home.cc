@@ -195,8 +195,10 @@ Fault AwaitTick(const Page& page, const HomeOptions& options) {
     const int64_t left_ns = tick_ns - (now_ns - epoch_ns) % tick_ns;
     budget_ns -= left_ns;
     if (budget_ns < 0) {
-      return AsPageFault(Fault::Of(Fault::Kind::kEarly, page.path(),
-                                   std::to_string(left_ns / kNsPerMs + 1)));
+      return {.kind = Fault::Kind::kEarly,
+              .path = page.path(),
+              .subject = Fault::Subject::kPage,
+              .wait_ms = left_ns / kNsPerMs + 1};
     }
     std::this_thread::sleep_for(std::chrono::nanoseconds(left_ns));
   }

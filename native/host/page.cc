@@ -84,7 +84,8 @@ Fault Page::Open(const Identity& identity, const std::string& parent,
       fault = found->Map(file);
       if (!fault.IsNone()) return fault;
       if (found->identity_.key != identity.key) {
-        return Fault::Of(Fault::Kind::kMismatch, path, found->identity_.ToText());
+        return {
+            .kind = Fault::Kind::kMismatch, .path = path, .found = found->identity_};
       }
       *page = std::move(found);
       return {};

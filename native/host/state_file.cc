@@ -60,7 +60,7 @@ Fault StateFile::CheckHeader(const Identity& identity) {
   fault = header.Check(bytes, Header::kStateFile, file_.path(), &found);
   if (!fault.IsNone()) return fault;
   if (found.key != identity.key) {
-    return Fault::Of(Kind::kMismatch, file_.path(), found.ToText());
+    return {.kind = Kind::kMismatch, .path = file_.path(), .found = std::move(found)};
   }
   return {};
 }

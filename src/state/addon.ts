@@ -1,4 +1,5 @@
 import type { IdArray } from './engine.js'
+import type { Identity } from './key.js'
 
 /**
  * The functions of the addon (`native/binding/addon.cc`, `calls.h`). They read everything but their arguments
@@ -75,7 +76,14 @@ export interface Fault {
   readonly reason: string
   readonly call: string
   readonly path: string
-  readonly detail: string
   /** One of `faultSubjects` there. */
   readonly subject: number
+  /** A phrase for the message of an unsafe, damaged or lost state: what is wrong, or what happened to it. */
+  readonly detail: string
+  /** The ids of a state that is for other ids. */
+  readonly found: Identity
+  /** The format of a state of another version. */
+  readonly format: number
+  /** Milliseconds until the next tick, if the state has no slot before. */
+  readonly waitMs: number
 }

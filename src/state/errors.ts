@@ -22,7 +22,7 @@ export function damagedState(kind: StateKind, path: string, detail: string): Gra
 }
 
 /** The error for a state of another version of graupel. */
-export function otherFormat(kind: StateKind, path: string, format: number | string): GraupelError {
+export function otherFormat(kind: StateKind, path: string, format: number): GraupelError {
   return new GraupelError(
     'ERR_STATE_MISMATCH',
     `the ${kind} ${path} has format ${format}, and this version of graupel reads format ${stateFormat}; use one version of graupel for all processes of a node`,

@@ -7,7 +7,7 @@ import { decode, defineLayout, type Field, fieldsText, type Layout, placeNode } 
 // format in docs/state-format.md. Only this module writes and reads them.
 
 /**
- * The ids that a state is for; `Identity` of `native/host/header.h`. Claims, pages and state files carry it.
+ * The ids that a state is for; `Identity` of `native/host/fault.h`. Claims, pages and state files carry it.
  */
 export interface Identity {
   /** Equal keys have one state. */

@@ -102,6 +102,12 @@ describe.each(engines)('on the %s engine, a page', (engine) => {
     for (const part of ['another namespace', namespace]) expect(error.message).toContain(part)
   })
 
+  it('of another format is refused with the number of its format', () => {
+    const namespace = freshNamespace()
+    const path = writePage(pagePath(namespace), keyOf(namespace), { at: u32(headerAt.format, 7) })
+    expect(open(namespace)).toMatchObject({ message: expect.stringContaining(`${path} has format 7, `) })
+  })
+
   it('without damage is continued', () => {
     const namespace = freshNamespace()
     const word = (BigInt(Date.now() - layout.epochMs) + 60_000n) << 12n

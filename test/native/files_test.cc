@@ -184,14 +184,14 @@ void DamagedFilesAreRefused(const Sample& sample) {
   }
   std::string other = sample.bytes;
   other[8] = 2;
-  CHECK(sample.Try(other).kind == Kind::kVersion && sample.Try(other).detail == "2");
+  CHECK(sample.Try(other).kind == Kind::kVersion && sample.Try(other).format == 2);
 
   const auto other_kind =
       sample.opener.kind == Header::kPage ? Header::kStateFile : Header::kPage;
   CHECK(sample.Try(sample.Of(sample.opener.kind, sample.identity)).IsNone());
   CHECK(sample.Try(sample.Of(other_kind, sample.identity)).kind == Kind::kCorrupt);
   const Fault fault = sample.Try(sample.Of(sample.opener.kind, {"another key", ""}));
-  CHECK(fault.kind == Kind::kMismatch && fault.detail == "another key\n");
+  CHECK(fault.kind == Kind::kMismatch && fault.found.key == "another key");
 }
 
 void UnsafeFilesAreRefused(const Sample& sample) {

@@ -60,18 +60,18 @@ export function faultError(
   return fault.subject === faultSubjects.page ? pageError(fault, opened) : fileError(fault, opened)
 }
 
-function pageError({ kind, path, detail }: Fault, opened: Identity | undefined): GraupelError {
+function pageError({ kind, path, detail, found, format, waitMs }: Fault, opened: Identity | undefined): GraupelError {
   switch (kind) {
     case faultKinds.unsafe:
       return unsafePage(path, detail)
     case faultKinds.corrupt:
       return damagedState('page', path, detail)
     case faultKinds.version:
-      return otherFormat('page', path, detail)
+      return otherFormat('page', path, format)
     case faultKinds.mismatch:
-      return pageOfOtherIds(path, identityIn(detail), opened)
+      return pageOfOtherIds(path, found, opened)
     case faultKinds.early:
-      return tooEarly('page', path, Number(detail))
+      return tooEarly('page', path, waitMs)
     case faultKinds.lost:
       return new GraupelError(
         'ERR_STATE_UNAVAILABLE',
@@ -85,7 +85,7 @@ function pageError({ kind, path, detail }: Fault, opened: Identity | undefined):
   }
 }
 
-function fileError({ kind, path, detail }: Fault, opened: Identity | undefined): GraupelError {
+function fileError({ kind, path, detail, found, format }: Fault, opened: Identity | undefined): GraupelError {
   switch (kind) {
     case faultKinds.unsafe:
       return new GraupelError(
@@ -95,9 +95,9 @@ function fileError({ kind, path, detail }: Fault, opened: Identity | undefined):
     case faultKinds.corrupt:
       return damagedState('state file', path, detail)
     case faultKinds.version:
-      return otherFormat('state file', path, detail)
+      return otherFormat('state file', path, format)
     case faultKinds.mismatch:
-      return fileOfOtherIds(path, identityIn(detail), opened)
+      return fileOfOtherIds(path, found, opened)
     case faultKinds.inUse:
       return new GraupelError(
         'ERR_STATE_UNREACHABLE',
@@ -179,11 +179,4 @@ function pageRemedy(name: string | undefined): string {
     default:
       return 'make its folder writable'
   }
-}
-
-/** The identity in the detail of a mismatch: key and description, a line each. */
-function identityIn(detail: string): Identity {
-  // A namespace may have line feeds; JSON has none.
-  const at = detail.lastIndexOf('\n')
-  return { key: detail.slice(0, at), description: detail.slice(at + 1) }
 }
