@@ -173,8 +173,8 @@ void MeasureAll(size_t rounds) {
     options.now_tick = 1;
     Home home;
     if (!OpenHome(options, &home).IsNone()) Fail("there is no page to be had");
-    for (size_t i = 0; i < count; ++i) Keep(home.page->IsCurrent());
-    std::remove(home.page->path().c_str());
+    for (size_t i = 0; i < count; ++i) Keep(home.page()->IsCurrent());
+    std::remove(home.page()->path().c_str());
   });
 
   // Together, on one word.

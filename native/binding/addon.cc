@@ -156,8 +156,8 @@ Napi::Value FaultOf(const Napi::CallbackInfo& info, Environment& environment) {
 // memory of the process.
 Napi::Value PageOf(const Napi::CallbackInfo& info, Environment& environment) {
   const Handle* const handle = environment.Current();
-  if (handle == nullptr || handle->group->home.page == nullptr) return {};
-  return Napi::String::New(info.Env(), handle->group->home.page->path());
+  if (handle == nullptr || handle->group->home.page() == nullptr) return {};
+  return Napi::String::New(info.Env(), handle->group->home.page()->path());
 }
 
 // Reads a slot; false if something is thrown.

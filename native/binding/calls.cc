@@ -7,10 +7,6 @@ namespace {
 
 using Outcome = DurableCeiling::Outcome;
 
-void SetStatus(Environment& environment, Status status) {
-  environment.mailbox().status = static_cast<uint32_t>(status);
-}
-
 // `fresh`: reads the clock even if the counter says that the last reading is fresh.
 int64_t NowMs(Environment& environment, Handle& handle, bool fresh) {
   switch (handle.clock) {
@@ -29,37 +25,30 @@ int64_t NowMs(Environment& environment, Handle& handle, bool fresh) {
 Handle* CurrentAtNow(Environment& environment, uint64_t* now_tick) {
   Handle* const handle = environment.Current();
   if (handle == nullptr) {
-    SetStatus(environment, Status::kClosed);
+    environment.set_status(Status::kClosed);
     return nullptr;
   }
   const int64_t now_ms = NowMs(environment, *handle, false);
   if (!handle->generator.layout().ToTick(now_ms, now_tick)) {
-    SetStatus(environment, Status::kBeforeEpoch);
+    environment.set_status(Status::kBeforeEpoch);
     return nullptr;
   }
   return handle;
 }
 
-// Follows the state to its new page, and again if it moves meanwhile.
+// Follows the word if it has moved, and attempts again.
 template <typename Attempt>
 Status Followed(Environment& environment, Handle& handle, uint64_t now_tick,
-                Status status, Attempt attempt) {
-  constexpr int kMaxMoves = 16;
-  for (int i = 0; status == Status::kMoved && i < kMaxMoves; ++i) {
-    if (!environment.Follow(*handle.group, now_tick)) return Status::kUnavailable;
-    status = attempt();
-  }
-  if (status != Status::kMoved) return status;
-  Fault fault = Fault::Of(Fault::Kind::kLost, handle.group->home.page->path(),
-                          "replaced again and again");
-  fault.subject = Fault::Subject::kPage;
-  environment.set_fault(std::move(fault));
-  return Status::kUnavailable;
+                Attempt attempt) {
+  const Status status = attempt();
+  if (status != Status::kMoved) [[likely]]
+    return status;
+  return environment.Follow(*handle.group, now_tick, attempt);
 }
 
 // True for a state that is neither sealed nor in a page that was deleted.
 bool IsHere(const Handle& handle) {
-  const Page* const page = handle.group->home.page.get();
+  const Page* const page = handle.group->home.page().get();
   return handle.generator.state().word.load(std::memory_order_relaxed) != kSealed &&
          (page == nullptr || page->IsCurrent());
 }
@@ -69,7 +58,7 @@ bool IsHere(const Handle& handle) {
 template <bool unused>
 void NextGranted(Environment& environment) {
   Handle* const handle = environment.Current();
-  if (handle == nullptr) return SetStatus(environment, Status::kClosed);
+  if (handle == nullptr) return environment.set_status(Status::kClosed);
   Mailbox& mailbox = environment.mailbox();
   const auto now_tick = static_cast<uint64_t>(mailbox.now);
   Generator& generator = handle->generator;
@@ -77,11 +66,11 @@ void NextGranted(Environment& environment) {
     return unused ? generator.GrantUnused(now_tick, static_cast<uint64_t>(mailbox.want))
                   : generator.Grant(now_tick, static_cast<uint64_t>(mailbox.limit));
   };
-  Status status = Followed(environment, *handle, now_tick, attempt(), attempt);
+  Status status = Followed(environment, *handle, now_tick, attempt);
   if (status == Status::kOk && mailbox.want == 0) {
     status = generator.Next(now_tick, &mailbox.id);
   }
-  SetStatus(environment, status);
+  environment.set_status(status);
 }
 
 }  // namespace
@@ -91,25 +80,23 @@ void Next(Environment& environment) {
   Handle* const handle = CurrentAtNow(environment, &now_tick);
   if (handle == nullptr) return;
   uint64_t* const id = &environment.mailbox().id;
-  Status status = handle->generator.Next(now_tick, id);
-  if (status == Status::kMoved) [[unlikely]] {
-    status = Followed(environment, *handle, now_tick, status,
-                      [&] { return handle->generator.Next(now_tick, id); });
-  }
-  SetStatus(environment, status);
+  environment.set_status(Followed(environment, *handle, now_tick, [&] {
+    return handle->generator.Next(now_tick, id);
+  }));
 }
 
 // Reads the clock afresh, and the state word beside it.
 void Observe(Environment& environment) {
   Handle* const handle = environment.Current();
-  if (handle == nullptr) return SetStatus(environment, Status::kClosed);
+  if (handle == nullptr) return environment.set_status(Status::kClosed);
   const Layout& layout = handle->generator.layout();
   Mailbox& mailbox = environment.mailbox();
   uint64_t now_tick = 0;
   bool is_found = IsHere(*handle);
   if (!is_found) {
     layout.ToTick(NowMs(environment, *handle, true), &now_tick);
-    is_found = environment.Follow(*handle->group, now_tick);
+    is_found = environment.Follow(*handle->group, now_tick,
+                                  [] { return Status::kOk; }) == Status::kOk;
   }
   State& state = handle->generator.state();
   // [observe] Read before the clock: a clock that then shows less has stepped back. If
@@ -136,7 +123,7 @@ void Observe(Environment& environment) {
   // Past the last tick of the layout there is no ceiling to wait for.
   const bool is_at_ceiling = ceiling != nullptr && next_slot >= ceiling_slot &&
                              layout.TickOf(next_slot) <= layout.max_tick;
-  SetStatus(environment, !after_epoch                      ? Status::kBeforeEpoch
+  environment.set_status(!after_epoch                      ? Status::kBeforeEpoch
                          : now_tick > layout.max_tick      ? Status::kExpired
                          : !is_found                       ? Status::kUnavailable
                          : !handle->generator.IsOriginal() ? Status::kCloned
@@ -148,7 +135,7 @@ uint64_t AwaitCeiling(Environment& environment, uint64_t attempt, uint32_t block
   Handle* const handle = environment.Current();
   Mailbox& mailbox = environment.mailbox();
   if (handle == nullptr) {
-    SetStatus(environment, Status::kClosed);
+    environment.set_status(Status::kClosed);
     return attempt;
   }
   const Home& home = handle->group->home;
@@ -163,7 +150,7 @@ uint64_t AwaitCeiling(Environment& environment, uint64_t attempt, uint32_t block
   auto outcome = home.file_ceiling->Await(static_cast<uint64_t>(mailbox.now), block_ms,
                                           &attempt, &fault);
   // If only the page was deleted, the next attempt finds the next page.
-  if (outcome == Outcome::kFailed && !home.page->IsCurrent())
+  if (outcome == Outcome::kFailed && !home.page()->IsCurrent())
     outcome = Outcome::kRaised;
   if (outcome == Outcome::kFailed) environment.set_fault(std::move(fault));
   mailbox.status = static_cast<uint32_t>(outcome);
@@ -193,7 +180,7 @@ napi_value Fill(napi_env env, napi_callback_info info) {
   } else {
     handle = environment.Current();
     now_tick = static_cast<uint64_t>(mailbox.now);
-    if (handle == nullptr) SetStatus(environment, Status::kClosed);
+    if (handle == nullptr) environment.set_status(Status::kClosed);
   }
   if (handle != nullptr) {
     Generator& generator = handle->generator;
@@ -207,8 +194,7 @@ napi_value Fill(napi_env env, napi_callback_info info) {
       filled += more;
       return status;
     };
-    SetStatus(environment,
-              Followed(environment, *handle, now_tick, attempt(), attempt));
+    environment.set_status(Followed(environment, *handle, now_tick, attempt));
   }
   napi_value result;
   if (napi_create_uint32(env, static_cast<uint32_t>(filled), &result) != napi_ok) {
@@ -226,7 +212,7 @@ std::optional<uint64_t> RaiseFloorOf(Environment& environment, uint64_t slot,
     former = RaiseFloor(handle->generator.state(), slot);
     return former.has_value() ? Status::kOk : Status::kMoved;
   };
-  if (Followed(environment, *handle, 0, attempt(), attempt) != Status::kOk) {
+  if (Followed(environment, *handle, 0, attempt) != Status::kOk) {
     return std::nullopt;
   }
   // [high] Only tells rollback from overflow.

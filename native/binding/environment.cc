@@ -6,56 +6,41 @@ GeneratorGroup* Environment::GroupFor(const HomeOptions& options, bool needs_his
   Home home;
   fault_ = OpenHome(options, &home);
   if (!fault_.IsNone()) return nullptr;
-  const GroupKey key(home.state, home.ceiling());
-  std::unique_ptr<GeneratorGroup>& group = groups_[key];
+  const auto at = groups_.try_emplace(GeneratorGroup::KeyOf(home)).first;
+  std::unique_ptr<GeneratorGroup>& group = at->second;
   if (group == nullptr) {
-    group.reset(new GeneratorGroup(options.layout, home, DescriptionOf(options)));
+    group.reset(new GeneratorGroup(options.layout, std::move(home)));
+  } else if (group->access.state != &home.state()) {
+    // The word has moved since the group's last reservation.
+    group->home = std::move(home);
+    group->UpdateAccess();
   }
-  if (!needs_history || AddHistory(*group, options.now_tick)) return group.get();
+  if (needs_history) group->needs_history = true;
+  if (!group->needs_history) return group.get();
+  const uint64_t now_tick = options.now_tick;
+  fault_ = group->home.pages.EnableHistory(now_tick);
+  if (fault_.kind == Fault::Kind::kMoved) {
+    Follow(*group, now_tick, [] { return Status::kOk; });
+  }
+  if (fault_.IsNone()) return group.get();
   // The next call must not find a group without its history.
-  if (group->users == 0) DeleteGroup(group.get());
+  if (group->users == 0) groups_.erase(at);
   return nullptr;
 }
 
-Text Environment::DescriptionOf(const HomeOptions& options) {
-  // One text for each layout in use.
-  for (const Text& text : descriptions_) {
-    if (*text == options.identity.description) return text;
-  }
-  descriptions_.push_back(
-      std::make_shared<const std::string>(options.identity.description));
-  return descriptions_.back();
-}
-
-bool Environment::AddHistory(GeneratorGroup& group, uint64_t now_tick) {
-  group.needs_history = true;
-  fault_ = EnableHistory(group.home, group.access.layout, now_tick);
-  // The page was deleted since it was opened.
-  if (fault_.kind == Fault::Kind::kLost) return Follow(group, now_tick);
-  return fault_.IsNone();
-}
-
-bool Environment::Follow(GeneratorGroup& group, uint64_t now_tick) {
-  const Identity identity{std::string(group.home.key), *group.description};
-  fault_ = FollowHome(identity, group.access.layout, &group.home);
-  if (!fault_.IsNone()) return false;
-  // From now on the group is found by its new state. If that state already has a group,
-  // GroupFor() continues to find the other group.
-  const GroupKey key(group.access.state, group.home.ceiling());
-  group.UpdateAccess();
-  const auto at = groups_.find(key);
-  if (at != groups_.end() && at->second.get() == &group) {
-    auto node = groups_.extract(at);
-    node.key().first = group.home.state;
-    if (groups_.count(node.key()) == 0) {
-      groups_.insert(std::move(node));
-    } else {
-      displaced_.push_back(std::move(node.mapped()));
-    }
-  }
-  if (!group.needs_history) return true;
-  fault_ = EnableHistory(group.home, group.access.layout, now_tick);
-  return fault_.IsNone();
+Status Environment::Follow(GeneratorGroup& group, uint64_t now_tick,
+                           const std::function<Status()>& attempt) {
+  Status status = Status::kUnavailable;
+  fault_ = FollowHome(&group.home, [&] {
+    group.UpdateAccess();
+    Fault fault;
+    if (group.needs_history) fault = group.home.pages.EnableHistory(now_tick);
+    if (!fault.IsNone()) return fault;
+    status = attempt();
+    if (status != Status::kMoved) return fault;
+    return Fault::Of(Fault::Kind::kMoved, group.home.page()->path());
+  });
+  return fault_.IsNone() ? status : Status::kUnavailable;
 }
 
 uint32_t Environment::AddGenerator(GeneratorGroup* group, SequenceStart start,
@@ -77,13 +62,7 @@ void Environment::CloseGenerator(uint32_t handle) {
   if (handle >= handles_.size() || handles_[handle] == nullptr) return;
   GeneratorGroup* const group = handles_[handle]->group;
   handles_[handle].reset();
-  if (--group->users == 0) DeleteGroup(group);
-}
-
-void Environment::DeleteGroup(const GeneratorGroup* group) {
-  std::erase_if(groups_,
-                [&](const auto& entry) { return entry.second.get() == group; });
-  std::erase_if(displaced_, [&](const auto& entry) { return entry.get() == group; });
+  if (--group->users == 0) groups_.erase(GeneratorGroup::KeyOf(group->home));
 }
 
 void Environment::FreeHandle(uint32_t handle) {

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -48,28 +48,25 @@ static_assert(sizeof(Mailbox) == 144);
 
 enum class ClockKind : uint32_t { kWall = 0, kSteady = 1, kInjected = 2 };
 
-// A text that all generators with it share, because there may be a thousand.
-using Text = std::shared_ptr<const std::string>;
-
-// The generators of this thread on one state, below one ceiling.
+// The generators of this thread that count one key below one ceiling.
 struct GeneratorGroup {
-  GeneratorGroup(const Layout& layout, Home home_in, Text description_in)
-      : access(home_in.state, layout),
-        home(std::move(home_in)),
-        description(std::move(description_in)) {
+  using Key = std::pair<const State*, const Ceiling*>;
+  static Key KeyOf(const Home& home) { return {&home.pages.own(), home.ceiling()}; }
+
+  GeneratorGroup(const Layout& layout, Home home_in)
+      : access(&home_in.state(), layout), home(std::move(home_in)) {
     UpdateAccess();
   }
-  ~GeneratorGroup() { RememberWord(home); }
+  ~GeneratorGroup() { home.pages.Remember(); }
   // Called after the home has changed.
   void UpdateAccess() {
-    access.state = home.state;
+    access.state = &home.state();
     access.ceiling = home.ceiling();
-    access.replaceable = home.page.get();
+    access.replaceable = home.page().get();
   }
 
   ThreadAccess access;
   Home home;
-  const Text description;
   bool needs_history = false;  // At least one generator needs it.
   size_t users = 0;
 };
@@ -100,6 +97,7 @@ class Environment {
   // The fault of the last call that could not use a state.
   const Fault& fault() const { return fault_; }
   void set_fault(Fault fault) { fault_ = std::move(fault); }
+  void set_status(Status status) { mailbox_->status = static_cast<uint32_t>(status); }
 
   // Null if the generator is closed, or if the handle was never used.
   Handle* Current() const {
@@ -110,13 +108,14 @@ class Environment {
   // The group for these options, made if there is none; null with a fault.
   // `needs_history`: with a history, from `options.now_tick` on.
   GeneratorGroup* GroupFor(const HomeOptions& options, bool needs_history);
-  // Takes the group to the state to which its slots have moved. False with a fault.
-  bool Follow(GeneratorGroup& group, uint64_t now_tick);
+  // Takes the group to the state to which its word has moved, and returns the status of
+  // `attempt` there; kUnavailable with a fault.
+  Status Follow(GeneratorGroup& group, uint64_t now_tick,
+                const std::function<Status()>& attempt);
 
   uint32_t AddGenerator(GeneratorGroup* group, SequenceStart start, ClockKind clock,
                         uint64_t generation);
   void CloseGenerator(uint32_t handle);
-  void DeleteGroup(const GeneratorGroup* group);
   // Closes a generator, and frees its handle. Called only when JavaScript has collected
   // the generator, so that a closed generator never reaches another generator.
   void FreeHandle(uint32_t handle);
@@ -124,21 +123,15 @@ class Environment {
   void CloseFiles();
 
  private:
-  // A group is deleted with its last generator, which closes the state file and unmaps
-  // the page if no other thread uses them. The rest of its run is lost.
-  using GroupKey = std::pair<State*, const Ceiling*>;
-
   ~Environment() = default;
-  bool AddHistory(GeneratorGroup& group, uint64_t now_tick);
-  Text DescriptionOf(const HomeOptions& options);
 
   Mailbox* const mailbox_;
   WallClock wall_;
   SteadyClock steady_;
   Fault fault_;
-  std::vector<Text> descriptions_;
-  std::map<GroupKey, std::unique_ptr<GeneratorGroup>> groups_;
-  std::vector<std::unique_ptr<GeneratorGroup>> displaced_;
+  // A group is deleted with its last generator, which closes the state file and unmaps
+  // the page if no other thread uses them. The rest of its run is lost.
+  std::map<GeneratorGroup::Key, std::unique_ptr<GeneratorGroup>> groups_;
   std::vector<std::unique_ptr<Handle>> handles_;
   std::vector<uint32_t> free_handles_;
   uint64_t next_id_ = 1;

@@ -41,7 +41,7 @@ Fault DurableCeiling::Open(const Options& options, std::shared_ptr<Page> page,
   fault = made->file_->Open(options.path, options.identity);
   if (!fault.IsNone()) return fault;
   made->identity_ = made->file_->identity();
-  if (made->Attach(options.lock_ms, &fault) == Attached::kMoved) return {};
+  fault = made->Attach(options.lock_ms);
   if (!fault.IsNone()) return fault;
 
   auto* owned = new std::shared_ptr<DurableCeiling>(made);
@@ -68,34 +68,40 @@ Fault DurableCeiling::Open(const Options& options, std::shared_ptr<Page> page,
   return {};
 }
 
-Attached DurableCeiling::Attach(int lock_ms, Fault* fault) {
+Fault DurableCeiling::Attach(int lock_ms) {
   constexpr int64_t kNsPerMs = SteadyTime::kNsPerMs;
   const int64_t end_ns = MonotonicNs() + lock_ms * kNsPerMs;
   const auto left_ms = [&] {
     const int64_t left = (end_ns - MonotonicNs()) / kNsPerMs;
     return left > 0 ? static_cast<int>(left) : 0;
   };
-  *fault = file_->Lock(left_ms());
-  if (!fault->IsNone()) return Attached::kFailed;
+  Fault fault;
+  fault = file_->Lock(left_ms());
+  if (!fault.IsNone()) return fault;
   const bool is_exclusive = file_->TryExclusiveUse();
   // Exclusive use lasts until the first sync has ended.
-  if (!is_exclusive) *fault = file_->ShareUse(left_ms());
-  Attached attached = Attached::kFailed;
-  if (fault->IsNone()) {
+  if (!is_exclusive) fault = file_->ShareUse(left_ms());
+  if (fault.IsNone()) {
     CeilingRecord record;
-    attached = graupel::Attach(*file_, is_exclusive, memory_.own, memory_.page->state(),
-                               layout_, window_ticks_, wanted_tick_, &record);
-    if (attached == Attached::kOk) {
-      Adopt(record.durable);
-      if (is_exclusive) *fault = file_->ShareUse(left_ms());
-    } else if (attached == Attached::kOtherMemory) {
-      *fault = Fault::Of(Fault::Kind::kInUse, file_->path());
-    } else if (attached == Attached::kFailed) {
-      *fault = file_->fault();
+    switch (graupel::Attach(*file_, is_exclusive, memory_.own, memory_.page->state(),
+                            layout_, window_ticks_, wanted_tick_, &record)) {
+      case Attached::kOk:
+        Adopt(record.durable);
+        if (is_exclusive) fault = file_->ShareUse(left_ms());
+        break;
+      case Attached::kOtherMemory:
+        fault = Fault::Of(Fault::Kind::kInUse, path_);
+        break;
+      case Attached::kMoved:
+        fault = Fault::Of(Fault::Kind::kMoved, memory_.page->path());
+        break;
+      case Attached::kFailed:
+        fault = file_->fault();
+        break;
     }
   }
   file_->Unlock();
-  return attached;
+  return fault;
 }
 
 void DurableCeiling::Adopt(uint64_t ceiling) {

@@ -29,9 +29,8 @@ class DurableCeiling : public Ceiling {
     int lock_ms = 1000;  // For the locks of the file, all together.
   };
 
-  // A null ceiling without a fault means that the page is sealed, and the caller takes
-  // another page. When the last owner releases the ceiling, the file gets the exact
-  // word, unless another process has the file in use.
+  // kMoved if the page is sealed. When the last owner releases the ceiling, the file
+  // gets the exact word, unless another process has the file in use.
   static Fault Open(const Options& options, std::shared_ptr<Page> page,
                     std::shared_ptr<DurableCeiling>* ceiling);
 
@@ -67,7 +66,7 @@ class DurableCeiling : public Ceiling {
 
   DurableCeiling(const Options& options, Memory memory);
 
-  Attached Attach(int lock_ms, Fault* fault);
+  Fault Attach(int lock_ms);
   void Work();
   Fault Attempt(const Memory& memory, uint64_t now_tick, uint64_t* ceiling);
   void WriteLastWord(const Memory& memory);

@@ -34,6 +34,7 @@ struct Fault {
     // These never leave native/host and native/platform.
     kMissing = 11,
     kExists = 12,
+    kMoved = 13,  // The page is sealed, or no longer at its path.
   };
 
   // The thing that cannot be used.

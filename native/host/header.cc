@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "../core/checksum.h"
+#include "shared_file.h"
 
 namespace graupel {
 namespace {
@@ -37,27 +38,43 @@ std::string Header::Make(Kind kind, const Identity& identity, const Lineage& lin
   return bytes;
 }
 
-Fault Header::Check(const char* bytes, Kind expected, const std::string& path,
-                    Identity* identity) const {
+Fault Header::Read(const SharedFile& file, uint64_t size, Kind wanted_kind,
+                   const Identity& wanted) {
+  const std::string& path = file.path();
+  const auto corrupt = [&](std::string detail) {
+    return Fault::Of(Fault::Kind::kCorrupt, path, std::move(detail));
+  };
+  uint64_t found_size = 0;
+  Fault fault = file.Size(&found_size);
+  if (!fault.IsNone()) return fault;
+  if (found_size != size) {
+    return corrupt("it has " + std::to_string(found_size) + " bytes and not " +
+                   std::to_string(size));
+  }
+  char bytes[kBytes];
+  fault = file.Read(0, bytes, sizeof bytes);
+  if (!fault.IsNone()) return fault;
+  std::memcpy(this, bytes, sizeof *this);
   if (std::memcmp(magic, kMagic, sizeof kMagic) != 0) {
-    return Fault::Of(Fault::Kind::kCorrupt, path, "it does not begin as one");
+    return corrupt("it does not begin as one");
   }
   if (format != kFormat) {
     return {.kind = Fault::Kind::kVersion, .path = path, .format = format};
   }
   const size_t text_length = size_t{key_length} + description_length;
   if (text_length > kTextBytes || checksum != ChecksumOf(bytes, text_length)) {
-    return Fault::Of(Fault::Kind::kCorrupt, path,
-                     "the checksum of its first part is wrong");
+    return corrupt("the checksum of its first part is wrong");
   }
-  if (kind != expected) {
-    return Fault::Of(Fault::Kind::kCorrupt, path,
-                     expected == kPage ? "it is a state file and not a page"
-                                       : "it is a page and not a state file");
+  if (kind != wanted_kind) {
+    return corrupt(wanted_kind == kPage ? "it is a state file and not a page"
+                                        : "it is a page and not a state file");
   }
-  identity->key.assign(bytes + kTextAt, key_length);
-  identity->description.assign(bytes + kTextAt + key_length, description_length);
-  return {};
+  const char* const texts = bytes + kTextAt;
+  const std::string key(texts, key_length);
+  if (key == wanted.key) return {};
+  return {.kind = Fault::Kind::kMismatch,
+          .path = path,
+          .found = {key, std::string(texts + key_length, description_length)}};
 }
 
 }  // namespace graupel

@@ -10,6 +10,8 @@
 
 namespace graupel {
 
+class SharedFile;
+
 // The header of a page and of a state file: docs/state-format.md describes every byte.
 // All numbers are little-endian, because Node runs only on such processors.
 
@@ -41,9 +43,9 @@ struct Header {
   // The bytes of a header with its texts.
   static std::string Make(Kind kind, const Identity& identity, const Lineage& lineage,
                           const std::string& boot_id);
-  // Checks a header that was read, and extracts its texts. `bytes` has kBytes.
-  Fault Check(const char* bytes, Kind kind, const std::string& path,
-              Identity* identity) const;
+  // Reads the header of a file that has to have `size` bytes, and to be for `wanted`.
+  Fault Read(const SharedFile& file, uint64_t size, Kind wanted_kind,
+             const Identity& wanted);
 };
 
 static_assert(std::is_trivially_copyable_v<Header>);

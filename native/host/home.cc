@@ -15,7 +15,7 @@
 namespace graupel {
 namespace {
 
-// How often pages may be sealed or deleted while a page is being opened.
+// How often a word may move before the process gives up.
 constexpr int kMaxMoves = 16;
 
 // The objects that this copy of the module has open, by name, so that each page is
@@ -81,38 +81,15 @@ void LeavePages() { Leave(false); }
 // if another thread than the ending thread has opened a page.
 [[maybe_unused]] void LeaveOwnPages() { Leave(true); }
 
-Registry<DurableCeiling>& OpenCeilings() {
-  static auto& ceilings = *new Registry<DurableCeiling>;
-  return ceilings;
-}
-
-// A key has one ceiling, so that the generators of a thread find their common run.
-std::shared_ptr<ExternalCeiling> ExternalCeilingOf(const std::string& key,
-                                                   State& process_state) {
-  static auto& ceilings = *new Registry<ExternalCeiling>;
-  const std::lock_guard<std::mutex> lock(ceilings.mutex);
-  std::weak_ptr<ExternalCeiling>& known = ceilings.Find(key);
-  std::shared_ptr<ExternalCeiling> ceiling = known.lock();
-  if (ceiling == nullptr) ceiling = std::make_shared<ExternalCeiling>(process_state);
-  known = ceiling;
-  return ceiling;
-}
-
-Fault CheckWord(const Page& page, const Layout& layout) {
-  const uint64_t word = page.state().word.load(std::memory_order_relaxed);
-  const uint64_t high_tick = page.state().high_tick.load(std::memory_order_relaxed);
-  const int64_t history_at = page.state().history_at.load(std::memory_order_relaxed);
-  const uint64_t last = page.state().last.load(std::memory_order_relaxed);
-  const auto is_slot = [&](uint64_t slot) {
-    return slot == 0 || layout.TickOf(slot - 1) <= layout.max_tick;
-  };
-  const bool is_sound = (word == kSealed || is_slot(word)) && is_slot(last);
-  const bool has_sound_history =
-      history_at == 0 ||
-      history_at == static_cast<int64_t>(Page::kHistoryAt - Page::kStateAt);
-  if (is_sound && has_sound_history && high_tick <= layout.max_tick) return {};
-  return Fault::Of(Fault::Kind::kCorrupt, page.path(),
-                   "its numbers do not fit the layout");
+// The object that the process shares under a name, made of `value` if there is none.
+template <typename T, typename Value>
+std::shared_ptr<T> Shared(const std::string& name, Value& value) {
+  static auto& objects = *new Registry<T>;
+  const std::lock_guard<std::mutex> lock(objects.mutex);
+  std::weak_ptr<T>& known = objects.Find(name);
+  std::shared_ptr<T> object = known.lock();
+  if (object == nullptr) known = object = std::make_shared<T>(value);
+  return object;
 }
 
 Fault AsPageFault(Fault fault) {
@@ -134,80 +111,10 @@ bool Move(const Page* from, const Page& to) {
   return from == nullptr || from->IsSameAs(to) || MoveTo(from->state(), to.state());
 }
 
-// The current page for a key. It continues with the word of `former`, if there is one.
-Fault CurrentPage(const Identity& identity, const Layout& layout,
-                  const PageRules& rules, const Page* former,
-                  std::shared_ptr<Page>* page) {
-  Registry<Page>& pages = OpenPages();
-  const std::lock_guard<std::mutex> lock(pages.mutex);
-  openers.Add(std::this_thread::get_id());
-  std::weak_ptr<Page>& known = pages.Find(identity.key);
-  std::string path;
-  for (int i = 0; i < kMaxMoves; ++i) {
-    std::shared_ptr<Page> found = known.lock();
-    // [last] Threads that have released the page left its word before the release.
-    std::atomic_thread_fence(std::memory_order_acquire);
-    std::shared_ptr<Page> old;
-    Fault fault;
-    if (found == nullptr || !found->IsCurrent()) {
-      old = std::move(found);
-      const Page* const before = old != nullptr ? old.get() : former;
-      fault = Page::Open(identity, rules.parent, before, &found);
-      const bool is_known = rules.step.name.empty() && before != nullptr;
-      if (fault.IsNone()) {
-        fault = found->CheckClaim(is_known ? before->step() : rules.step);
-      }
-      if (fault.IsNone()) fault = CheckWord(*found, layout);
-    }
-    if (fault.IsNone()) fault = found->Begin(layout, rules.now_ns);
-    // The page was deleted since it was found.
-    if (fault.kind == Fault::Kind::kLost) continue;
-    if (!fault.IsNone()) return AsPageFault(std::move(fault));
-    const uint64_t floor = found->step().floor;
-    if (floor > 0) Continue(found->state(), floor, layout.TickOf(floor - 1));
-    // Moved only now, because a page is sealed after its successor is open.
-    if (!Move(old.get(), *found) || !Move(former, *found)) continue;
-    known = found;
-    path = found->path();
-    if (found->state().word.load(std::memory_order_relaxed) != kSealed) {
-      *page = std::move(found);
-      return {};
-    }
-  }
-  return AsPageFault(Fault::Of(Fault::Kind::kLost, path, "deleted again and again"));
-}
-
-// Waits for the next tick if the page has no slot before. A new page begins with the
-// tick after the clock's, so a first id without this wait would be an overflow.
-Fault AwaitTick(const Page& page, const HomeOptions& options) {
-  const Layout& layout = options.layout;
-  constexpr int64_t kNsPerMs = SteadyTime::kNsPerMs;
-  const int64_t tick_ns = layout.tick_ms * kNsPerMs;
-  const int64_t epoch_ns = layout.epoch_ms * kNsPerMs;
-  // Counted, not measured: a tool that stops the clock may stop the monotonic clock.
-  int64_t budget_ns = options.lock_ms * kNsPerMs;
-  const uint64_t word = page.state().word.load(std::memory_order_relaxed);
-  for (;;) {
-    const int64_t now_ns = options.rules.now_ns();
-    uint64_t now_tick;
-    if (!layout.ToTick(FloorMs(now_ns), &now_tick)) return {};
-    if (word != layout.FirstSlot(now_tick + 1)) return {};
-    const int64_t left_ns = tick_ns - (now_ns - epoch_ns) % tick_ns;
-    budget_ns -= left_ns;
-    if (budget_ns < 0) {
-      return {.kind = Fault::Kind::kEarly,
-              .path = page.path(),
-              .subject = Fault::Subject::kPage,
-              .wait_ms = left_ns / kNsPerMs + 1};
-    }
-    std::this_thread::sleep_for(std::chrono::nanoseconds(left_ns));
-  }
-}
-
-// A null ceiling without a fault means that the page is sealed.
+// kMoved if the page is sealed.
 Fault FileCeilingOf(const HomeOptions& options, const std::shared_ptr<Page>& page,
                     std::shared_ptr<DurableCeiling>* ceiling) {
-  Registry<DurableCeiling>& ceilings = OpenCeilings();
+  static auto& ceilings = *new Registry<DurableCeiling>;
   const std::lock_guard<std::mutex> lock(ceilings.mutex);
   const std::string name = options.path + '\0' + options.identity.key + '\0' +
                            std::to_string(options.window_ticks);
@@ -229,73 +136,147 @@ Fault FileCeilingOf(const HomeOptions& options, const std::shared_ptr<Page>& pag
 
 }  // namespace
 
+PageChain::PageChain(const Identity& identity, const Layout& layout,
+                     const PageRules& rules)
+    // There may be a thousand keys, and one description.
+    : description_(
+          Shared<const std::string>(identity.description, identity.description)),
+      layout_(layout),
+      rules_(rules) {
+  own_ = &ProcessState(identity.key, &key_);
+}
+
+Fault PageChain::Follow(const std::function<Fault()>& use) {
+  for (int moves = 1;; ++moves) {
+    const char* change = "deleted again and again";
+    Fault fault = AsPageFault(MoveToNext());
+    if (fault.IsNone()) {
+      change = "replaced again and again";
+      fault = use();
+    }
+    if (fault.kind != Fault::Kind::kMoved) return fault;
+    if (moves == kMaxMoves) {
+      return AsPageFault(Fault::Of(Fault::Kind::kLost, fault.path, change));
+    }
+  }
+}
+
+Fault PageChain::MoveToNext() {
+  Registry<Page>& pages = OpenPages();
+  const std::lock_guard<std::mutex> lock(pages.mutex);
+  openers.Add(std::this_thread::get_id());
+  std::weak_ptr<Page>& known = pages.Find(std::string(key_));
+  std::shared_ptr<Page> page = known.lock();
+  // [last] Threads that have released the page left its word before the release.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  std::shared_ptr<Page> former;
+  Fault fault;
+  if (page == nullptr || !page->IsCurrent()) {
+    former = std::move(page);
+    fault = OpenPage(former != nullptr ? former.get() : page_.get(), &page);
+  }
+  if (fault.IsNone()) fault = page->Begin(layout_, rules_.now_ns);
+  if (!fault.IsNone()) return fault;
+  State& state = page->state();
+  const uint64_t floor = page->step().floor;
+  if (floor > 0) Continue(state, floor, layout_.TickOf(floor - 1));
+  // Moved only now, because a word is sealed after its successor is open.
+  const bool has_words =
+      Move(former.get(), *page) && Move(page_.get(), *page) && MoveTo(*own_, state);
+  if (has_words) {
+    // The word of a page that this process had open before.
+    Continue(state, own_->last.load(), own_->high_tick.load());
+    known = page;
+    page_ = page;
+  }
+  const bool is_sealed = state.word.load(std::memory_order_relaxed) == kSealed;
+  return has_words && !is_sealed ? Fault()
+                                 : Fault::Of(Fault::Kind::kMoved, page->path());
+}
+
+// Opens the page at the path, or makes one that follows `former`.
+Fault PageChain::OpenPage(const Page* former, std::shared_ptr<Page>* page) const {
+  const Identity identity{std::string(key_), *description_};
+  Fault fault = Page::Open(identity, rules_.parent, former, page);
+  const bool is_known = rules_.step.name.empty() && former != nullptr;
+  if (fault.IsNone()) {
+    fault = (*page)->CheckClaim(is_known ? former->step() : rules_.step);
+  }
+  return fault;
+}
+
+void PageChain::Remember() const {
+  if (page_ == nullptr) return;
+  const State& state = page_->state();
+  const uint64_t word = state.word.load(std::memory_order_acquire);
+  // [last] Before the page is released, which is a release operation.
+  RaiseTo(own_->last, word != kSealed ? word : state.last.load());
+  RaiseTo(own_->high_tick, state.high_tick.load(std::memory_order_relaxed));
+}
+
+Fault PageChain::EnableHistory(uint64_t now_tick) const {
+  if (rules_.now_ns != nullptr) layout_.ToTick(FloorMs(rules_.now_ns()), &now_tick);
+  History* memory;
+  if (page_ != nullptr) {
+    Fault fault = page_->HistoryMemory(&memory);
+    if (!fault.IsNone()) return AsPageFault(std::move(fault));
+  } else {
+    memory = new History();
+  }
+  const bool is_used = graupel::EnableHistory(state(), layout_, now_tick, memory);
+  if (page_ == nullptr && !is_used) delete memory;
+  return {};
+}
+
+Fault PageChain::AwaitTick(int max_wait_ms) const {
+  // An injected clock shows what its program wants.
+  if (rules_.now_ns == nullptr) return {};
+  constexpr int64_t kNsPerMs = SteadyTime::kNsPerMs;
+  const int64_t tick_ns = layout_.tick_ms * kNsPerMs;
+  const int64_t epoch_ns = layout_.epoch_ms * kNsPerMs;
+  // Counted, not measured: a tool that stops the clock may stop the monotonic clock.
+  int64_t budget_ns = max_wait_ms * kNsPerMs;
+  const uint64_t word = page_->state().word.load(std::memory_order_relaxed);
+  for (;;) {
+    const int64_t now_ns = rules_.now_ns();
+    uint64_t now_tick;
+    if (!layout_.ToTick(FloorMs(now_ns), &now_tick)) return {};
+    if (word != layout_.FirstSlot(now_tick + 1)) return {};
+    const int64_t left_ns = tick_ns - (now_ns - epoch_ns) % tick_ns;
+    budget_ns -= left_ns;
+    if (budget_ns < 0) {
+      return {.kind = Fault::Kind::kEarly,
+              .path = page_->path(),
+              .subject = Fault::Subject::kPage,
+              .wait_ms = left_ns / kNsPerMs + 1};
+    }
+    std::this_thread::sleep_for(std::chrono::nanoseconds(left_ns));
+  }
+}
+
 Fault OpenHome(const HomeOptions& options, Home* home) {
-  *home = Home{};
-  home->rules = options.rules;
-  State& own = ProcessState(options.identity.key, &home->key);
-  home->state = &own;
+  *home = {PageChain(options.identity, options.layout, options.rules), {}, {}};
+  State& own = home->pages.own();
   if (options.bound == Bound::kExternal) {
-    home->external_ceiling = ExternalCeilingOf(options.identity.key, own);
+    // A key has one ceiling, so that the generators of a thread find their common run.
+    home->external_ceiling = Shared<ExternalCeiling>(options.identity.key, own);
   }
   if (options.place == Place::kProcess &&
       own.word.load(std::memory_order_acquire) != kSealed) {
     return {};
   }
-  for (int i = 0; i < kMaxMoves; ++i) {
-    Fault fault = CurrentPage(options.identity, options.layout, options.rules, nullptr,
-                              &home->page);
-    if (!fault.IsNone()) return fault;
-    home->state = &home->page->state();
-    if (!MoveTo(own, *home->state)) continue;
-    // The word of a page that this process had open before.
-    Continue(*home->state, own.last.load(), own.high_tick.load());
-    if (options.bound == Bound::kFile) {
-      fault = FileCeilingOf(options, home->page, &home->file_ceiling);
-      if (!fault.IsNone()) return fault;
-      if (home->file_ceiling == nullptr) continue;
-    }
-    if (options.rules.now_ns == nullptr) return {};
-    return AwaitTick(*home->page, options);
-  }
-  return AsPageFault(
-      Fault::Of(Fault::Kind::kLost, home->page->path(), "replaced again and again"));
+  const Fault fault = home->pages.Follow([&] {
+    if (options.bound != Bound::kFile) return Fault();
+    return FileCeilingOf(options, home->page(), &home->file_ceiling);
+  });
+  return fault.IsNone() ? home->pages.AwaitTick(options.lock_ms) : fault;
 }
 
-Fault FollowHome(const Identity& identity, const Layout& layout, Home* home) {
-  std::shared_ptr<Page> page;
-  const Fault fault =
-      CurrentPage(identity, layout, home->rules, home->page.get(), &page);
-  if (!fault.IsNone()) return fault;
-  if (home->file_ceiling != nullptr) home->file_ceiling->Follow(page);
-  home->state = &page->state();
-  home->page = std::move(page);
-  return {};
-}
-
-void RememberWord(const Home& home) {
-  if (home.page == nullptr) return;
-  const State& state = home.page->state();
-  State& own = ProcessState(home.key);
-  const uint64_t word = state.word.load(std::memory_order_acquire);
-  // [last] Before the page is released, which is a release operation.
-  RaiseTo(own.last, word != kSealed ? word : state.last.load());
-  RaiseTo(own.high_tick, state.high_tick.load(std::memory_order_relaxed));
-}
-
-Fault EnableHistory(const Home& home, const Layout& layout, uint64_t now_tick) {
-  if (home.rules.now_ns != nullptr) {
-    layout.ToTick(FloorMs(home.rules.now_ns()), &now_tick);
-  }
-  if (home.page == nullptr) {
-    auto* memory = new History();
-    if (!EnableHistory(*home.state, layout, now_tick, memory)) delete memory;
-    return {};
-  }
-  History* memory;
-  Fault fault = home.page->HistoryMemory(&memory);
-  if (!fault.IsNone()) return AsPageFault(std::move(fault));
-  EnableHistory(*home.state, layout, now_tick, memory);
-  return {};
+Fault FollowHome(Home* home, const std::function<Fault()>& use) {
+  return home->pages.Follow([&] {
+    if (home->file_ceiling != nullptr) home->file_ceiling->Follow(home->page());
+    return use();
+  });
 }
 
 }  // namespace graupel

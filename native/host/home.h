@@ -2,6 +2,7 @@
 #define GRAUPEL_HOST_HOME_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,16 +23,57 @@ struct PageRules {
   PageStep step;             // The claim's step that leaves the key to the page.
 };
 
-// The place and the bound of a generator's word. Copies share them.
+// The word of a key: in the process's own state, and then in one page after another. A
+// word that is sealed, or whose page is no longer at its path, moves to the next page.
+class PageChain {
+ public:
+  PageChain() = default;
+  PageChain(const Identity& identity, const Layout& layout, const PageRules& rules);
+
+  // The page that Follow() found; null while the word is the process's own.
+  const std::shared_ptr<Page>& Current() const { return page_; }
+  State& state() const { return page_ == nullptr ? *own_ : page_->state(); }
+  // The process's own state, which is the same for every chain of the key.
+  State& own() const { return *own_; }
+
+  // Moves the word to the page at the path, which is made if there is none, above all
+  // slots that this process is known to have issued. Then calls `use`. Both are done
+  // again while `use` returns kMoved.
+  Fault Follow(const std::function<Fault()>& use);
+
+  // Leaves the page's word in the process's own state, before the page is released: the
+  // next page that this process opens for the key may be another page.
+  void Remember() const;
+
+  // Gives the state a history. `now_tick` is the reading of an injected clock. kMoved
+  // if the page is no longer at its path.
+  Fault EnableHistory(uint64_t now_tick) const;
+
+  // Sleeps until the next tick if the page has no slot before, as a new page does.
+  // kEarly if that takes longer than `max_wait_ms`.
+  Fault AwaitTick(int max_wait_ms) const;
+
+ private:
+  Fault MoveToNext();
+  Fault OpenPage(const Page* former, std::shared_ptr<Page>* page) const;
+
+  std::string_view key_;  // In memory that lasts as long as the process.
+  State* own_ = nullptr;
+  std::shared_ptr<const std::string> description_;
+  Layout layout_;
+  PageRules rules_;
+  std::shared_ptr<Page> page_;
+};
+
+// The place and the bound of a generator's word.
 struct Home {
-  State* state = nullptr;
-  std::string_view key;  // The identity's, in memory that lasts as long as the process.
-  std::shared_ptr<Page> page;  // Null: the state is the process's own.
+  PageChain pages;
   // The bound; at most one of the two pointers is set.
   std::shared_ptr<DurableCeiling> file_ceiling;
   std::shared_ptr<ExternalCeiling> external_ceiling;
-  PageRules rules;
 
+  State& state() const { return pages.state(); }
+  const std::shared_ptr<Page>& page() const { return pages.Current(); }
   // Null: no bound.
   Ceiling* ceiling() const {
     if (file_ceiling != nullptr) return file_ceiling.get();
@@ -59,21 +101,11 @@ struct HomeOptions {
 
 // Opens the home of a key, whose process has one word for it: kProcess opens the page
 // if the word has moved to a page, and kHost moves the process's word to the page.
-// Sleeps until the next tick if the page has no slot before, as a new page does.
-// kEarly if that takes longer than lock_ms.
 Fault OpenHome(const HomeOptions& options, Home* home);
 
-// Moves a home to the current page, if its word is sealed or its page is no longer at
-// its path. Makes a page if there is none. The home continues above all slots that it
-// is known to have issued.
-Fault FollowHome(const Identity& identity, const Layout& layout, Home* home);
-
-// Leaves the word of the home's page in the process's own state, before the home is
-// released: the next page that this process opens for the key may be another page.
-void RememberWord(const Home& home);
-
-// Gives the home's state a history. `now_tick` is the reading of an injected clock.
-Fault EnableHistory(const Home& home, const Layout& layout, uint64_t now_tick);
+// PageChain::Follow(), with the state file.
+Fault FollowHome(
+    Home* home, const std::function<Fault()>& use = [] { return Fault(); });
 
 }  // namespace graupel
 

@@ -80,13 +80,8 @@ Fault Page::Open(const Identity& identity, const std::string& parent,
     fault = file.Open(path);
     if (fault.IsNone()) {
       std::shared_ptr<Page> found(new Page());
-      found->path_ = path;
-      fault = found->Map(file);
+      fault = found->Map(file, identity);
       if (!fault.IsNone()) return fault;
-      if (found->identity_.key != identity.key) {
-        return {
-            .kind = Fault::Kind::kMismatch, .path = path, .found = found->identity_};
-      }
       *page = std::move(found);
       return {};
     }
@@ -99,6 +94,8 @@ Fault Page::Open(const Identity& identity, const std::string& parent,
 }
 
 Fault Page::Begin(const Layout& layout, ClockNs now_ns) {
+  Fault fault = CheckNumbers(layout);
+  if (!fault.IsNone()) return fault;
   const auto begin = [&](uint64_t expected) {
     // [begin] The clock is read after the page was found at its path.
     uint64_t now_tick = 0;
@@ -114,14 +111,10 @@ Fault Page::Begin(const Layout& layout, ClockNs now_ns) {
   if (word() == 0) begin(0);
   if (word() != kSealed) return {};
   SharedFile file;
-  Fault fault = file.Open(path_);
-  if (fault.IsNone() && !(FileIdentity(file) == file_)) {
-    fault = Fault::Of(Fault::Kind::kLost, path_, "replaced");
-  }
-  if (fault.kind == Fault::Kind::kMissing) {
-    fault = Fault::Of(Fault::Kind::kLost, path_, "deleted");
-  }
+  fault = file.Open(path_);
+  if (fault.kind == Fault::Kind::kMissing) fault.kind = Fault::Kind::kMoved;
   if (!fault.IsNone()) return fault;
+  if (!(FileIdentity(file) == file_)) return Fault::Of(Fault::Kind::kMoved, path_);
   // [begin] Under the lock, so that no other process begins the page, and that a later
   // seal is not mistaken for this seal.
   for (int waited_ms = 0; !file.TryExclusiveUse(); ++waited_ms) {
@@ -132,30 +125,35 @@ Fault Page::Begin(const Layout& layout, ClockNs now_ns) {
   return {};
 }
 
-Fault Page::Map(const SharedFile& file) {
-  uint64_t size = 0;
-  Fault fault = file.Size(&size);
-  if (!fault.IsNone()) return fault;
-  // A short file is not mapped: touching a mapping beyond the end of its file ends the
-  // process.
-  if (size != kBytes) {
-    return Fault::Of(
-        Fault::Kind::kCorrupt, path_,
-        "it has " + std::to_string(size) + " bytes and not " + std::to_string(kBytes));
-  }
-  char bytes[Header::kBytes];
-  fault = file.Read(0, bytes, sizeof bytes);
-  if (!fault.IsNone()) return fault;
+Fault Page::Map(const SharedFile& file, const Identity& identity) {
+  path_ = file.path();
+  file_ = FileIdentity(file);
   Header header;
-  std::memcpy(&header, bytes, sizeof header);
-  fault = header.Check(bytes, Header::kPage, path_, &identity_);
+  // A file of another size is not mapped: touching a mapping beyond the end of its file
+  // ends the process.
+  Fault fault = header.Read(file, kBytes, Header::kPage, identity);
+  if (fault.IsNone()) fault = file.Map(kBytes, &address_);
   if (!fault.IsNone()) return fault;
   lineage_ = header.lineage;
-  file_ = FileIdentity(file);
-  fault = file.Map(kBytes, &address_);
-  if (!fault.IsNone()) return fault;
   user_ = reinterpret_cast<Users*>(static_cast<char*>(address_) + kUsersAt)->Enter();
   return {};
+}
+
+Fault Page::CheckNumbers(const Layout& layout) const {
+  const uint64_t word = state().word.load(std::memory_order_relaxed);
+  const uint64_t high_tick = state().high_tick.load(std::memory_order_relaxed);
+  const int64_t history_at = state().history_at.load(std::memory_order_relaxed);
+  const uint64_t last = state().last.load(std::memory_order_relaxed);
+  const auto is_slot = [&](uint64_t slot) {
+    return slot == 0 || layout.TickOf(slot - 1) <= layout.max_tick;
+  };
+  const bool has_sound_history =
+      history_at == 0 || history_at == static_cast<int64_t>(kHistoryAt - kStateAt);
+  if ((word == kSealed || is_slot(word)) && is_slot(last) && has_sound_history &&
+      high_tick <= layout.max_tick) {
+    return {};
+  }
+  return Fault::Of(Fault::Kind::kCorrupt, path_, "its numbers do not fit the layout");
 }
 
 // [users] This process is already in the table. An engine that claims looks at the
@@ -182,13 +180,9 @@ Fault Page::CheckClaim(const PageStep& step) {
 Fault Page::HistoryMemory(History** history) const {
   SharedFile file;
   Fault fault = file.Open(path_);
-  if (fault.kind == Fault::Kind::kMissing) {
-    fault = Fault::Of(Fault::Kind::kLost, path_, "deleted");
-  }
+  if (fault.kind == Fault::Kind::kMissing) fault.kind = Fault::Kind::kMoved;
   if (fault.IsNone()) fault = file.Allocate(kHistoryAt, kBytes - kHistoryAt);
-  // The memory belongs to this page only if the path still leads to it.
-  if (fault.IsNone() && !IsCurrent())
-    fault = Fault::Of(Fault::Kind::kLost, path_, "deleted");
+  if (fault.IsNone() && !IsCurrent()) fault = Fault::Of(Fault::Kind::kMoved, path_);
   *history = reinterpret_cast<History*>(static_cast<char*>(address_) + kHistoryAt);
   return fault;
 }

@@ -47,14 +47,14 @@ class Page : public Replaceable {
   Fault CheckClaim(const PageStep& step);
   // The step that CheckClaim() found.
   const PageStep& step() const { return step_; }
-  // Begins the word of a page that was just made, or of a sealed page to which its path
-  // still leads. kLost if the path leads elsewhere.
+  // Checks the numbers of the page. Then begins the word of a page that was just made,
+  // or of a sealed page to which its path still leads. kMoved if the path leads
+  // elsewhere.
   Fault Begin(const Layout& layout, ClockNs now_ns);
 
   // Frees this process's entry, at the end of the process.
   void Leave() { Users::Leave(std::exchange(user_, nullptr)); }
 
-  const Identity& identity() const { return identity_; }
   const Lineage& lineage() const { return lineage_; }
   const std::string& path() const { return path_; }
 
@@ -65,14 +65,15 @@ class Page : public Replaceable {
   // Whether both are mappings of one file.
   bool IsSameAs(const Page& other) const { return file_ == other.file_; }
 
-  // The place of the history, with memory behind it.
+  // The place of the history, with memory behind it. kMoved if the path leads
+  // elsewhere, because the memory would then belong to no page.
   Fault HistoryMemory(History** history) const;
 
  private:
   Page() = default;
-  Fault Map(const SharedFile& file);
+  Fault Map(const SharedFile& file, const Identity& identity);
+  Fault CheckNumbers(const Layout& layout) const;
 
-  Identity identity_;
   Lineage lineage_;
   std::string path_;
   FileIdentity file_;

@@ -1,7 +1,6 @@
 #include "state_file.h"
 
 #include <cstddef>
-#include <cstring>
 
 #include "../core/checksum.h"
 
@@ -36,33 +35,12 @@ Fault StateFile::Open(const std::string& path, const Identity& identity) {
     if (fault.IsNone() || fault.kind == Kind::kExists) fault = file_.Open(path);
   }
   if (fault.kind == Kind::kMissing) fault.kind = Kind::kBusy;
-  if (fault.IsNone()) fault = CheckHeader(identity);
+  if (fault.IsNone()) {
+    fault = Header().Read(file_, kBytes, Header::kStateFile, identity);
+  }
   // Before any ceiling in the file counts: the process that created the file may have
   // been killed before this call, and a loss of power would remove name and ceilings.
   return fault.IsNone() ? file_.SyncName() : fault;
-}
-
-Fault StateFile::CheckHeader(const Identity& identity) {
-  uint64_t size = 0;
-  Fault fault = file_.Size(&size);
-  if (!fault.IsNone()) return fault;
-  if (size != kBytes) {
-    return Fault::Of(
-        Kind::kCorrupt, file_.path(),
-        "it has " + std::to_string(size) + " bytes and not " + std::to_string(kBytes));
-  }
-  char bytes[Header::kBytes];
-  fault = file_.Read(0, bytes, sizeof bytes);
-  if (!fault.IsNone()) return fault;
-  Header header;
-  std::memcpy(&header, bytes, sizeof header);
-  Identity found;
-  fault = header.Check(bytes, Header::kStateFile, file_.path(), &found);
-  if (!fault.IsNone()) return fault;
-  if (found.key != identity.key) {
-    return {.kind = Kind::kMismatch, .path = file_.path(), .found = std::move(found)};
-  }
-  return {};
 }
 
 bool StateFile::Read(CeilingRecord* record) {

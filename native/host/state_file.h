@@ -35,8 +35,6 @@ class StateFile {
   const Fault& fault() const { return fault_; }
 
  private:
-  Fault CheckHeader(const Identity& identity);
-
   SharedFile file_;
   Fault fault_;
 };

@@ -23,7 +23,7 @@ it.each<[string, string, Readonly<Record<string, number>>, readonly string[]]>([
   ['host/durable_ceiling.h', 'Outcome', CeilingOutcome, []],
   ['host/home.h', 'Place', places, []],
   ['host/home.h', 'Bound', bounds, []],
-  ['host/fault.h', 'Kind', faultKinds, ['none', 'missing', 'exists']],
+  ['host/fault.h', 'Kind', faultKinds, ['none', 'missing', 'exists', 'moved']],
   ['host/fault.h', 'Subject', faultSubjects, []],
   ['binding/environment.h', 'ClockKind', clockKinds, []],
 ])('native/%s: %s has the numbers that TypeScript has', (header, name, numbers, onlyNative) => {

@@ -155,6 +155,7 @@ class Actor {
       if (fault.kind == Fault::Kind::kInUse) return false;
       // The first sync may fail, and then the process cannot begin.
       if (world_.may_fail && fault.kind == Fault::Kind::kSystem) return false;
+      if (fault.kind == Fault::Kind::kMoved) continue;
       CHECK(fault.IsNone(), fault.kind);
       SetThread(page);
     }

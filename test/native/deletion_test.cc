@@ -81,7 +81,7 @@ void ANewPageBeginsAfterTheTickOfTheDeletion(Scratch& scratch) {
   CHECK(maker.Take(NowTick(), 3) == 0);
   ++now_ms;
   CHECK(maker.Take(NowTick(), 3) == 3);
-  Scratch::Remove(maker.home().page->path());
+  Scratch::Remove(maker.home().page()->path());
   Other other(maker.options());
   CHECK(other.Take(3) == 0);
   // The process has checked the path in this tick.
@@ -89,7 +89,7 @@ void ANewPageBeginsAfterTheTickOfTheDeletion(Scratch& scratch) {
   ++now_ms;
   CHECK(other.Take(3) == 3 && maker.Take(NowTick(), 3) == 3 && other.Take(3) == 3);
   CheckApart(maker, other);
-  CHECK(maker.home().page->IsSameAs(*other.page));
+  CHECK(maker.home().page()->IsSameAs(*other.page));
 }
 
 // Other processes have left this page for a page that was deleted, too.
@@ -101,7 +101,7 @@ void SoDoesOneThatFollowsASealedPage(Scratch& scratch) {
   CHECK(other.Take(3) == 3 && maker.Take(NowTick(), 3) == 3);
   Scratch::Remove(other.page->path());
   other.Follow();
-  CHECK(maker.home().state->word == kSealed);
+  CHECK(maker.home().state().word == kSealed);
   ++now_ms;
   CHECK(other.Take(3) == 3);
   Scratch::Remove(other.page->path());
@@ -120,7 +120,7 @@ void SoDoesOneThatFollowsAnOlderPage(Scratch& scratch) {
   Maker maker(options);
   ++now_ms;
   CHECK(maker.Take(NowTick(), 3) == 3);
-  Scratch::Remove(maker.home().page->path());
+  Scratch::Remove(maker.home().page()->path());
   Other other(options);
   ++now_ms;
   CHECK(other.Take(3) == 3);
@@ -137,14 +137,14 @@ void ANewPageBeginsAboveTheFormerOne(Scratch& scratch) {
   Maker maker(NewOptions(scratch));
   ++now_ms;
   CHECK(maker.Make(NowTick(), 64) && maker.Make(NowTick() + 20, 3));
-  const uint64_t word = maker.home().state->word;
-  const Lineage lineage = maker.home().page->lineage();
-  Scratch::Remove(maker.home().page->path());
+  const uint64_t word = maker.home().state().word;
+  const Lineage lineage = maker.home().page()->lineage();
+  Scratch::Remove(maker.home().page()->path());
   // The move is in the tick of the check of the path, not of the last reservation.
   CHECK(maker.Take(NowTick(), 1) == 0);
-  CHECK(maker.home().page->lineage() == lineage);
-  CHECK(maker.home().state->word >= word, maker.home().state->word.load(), word);
-  CHECK(maker.home().state->high_tick == NowTick() + 20);
+  CHECK(maker.home().page()->lineage() == lineage);
+  CHECK(maker.home().state().word >= word, maker.home().state().word.load(), word);
+  CHECK(maker.home().state().high_tick == NowTick() + 20);
 }
 
 // A page was moved away; others made a new one and sealed it; then it was put back over
@@ -153,7 +153,7 @@ void AnOlderPageThatIsPutBackIsGoneOnWith(Scratch& scratch, bool has_history) {
   const HomeOptions options = NewOptions(scratch);
   Maker maker(options);
   Other other(options);
-  if (has_history) CHECK(EnableHistory(maker.home(), kLayout, 0).IsNone());
+  if (has_history) CHECK(maker.home().pages.EnableHistory(0).IsNone());
   ++now_ms;
   // The word is ahead of every clock reading.
   for (int i = 0; i < 5; ++i) CHECK(maker.Make(NowTick(), 60));
@@ -167,7 +167,7 @@ void AnOlderPageThatIsPutBackIsGoneOnWith(Scratch& scratch, bool has_history) {
   Other third(options);
   CHECK(third.page->IsSameAs(*other.page));
   CHECK(third.page->state().word > word && third.Take(1) == 0);
-  CHECK(maker.Make(NowTick() + 7, 3) && maker.home().page->IsSameAs(*other.page));
+  CHECK(maker.Make(NowTick() + 7, 3) && maker.home().page()->IsSameAs(*other.page));
   now_ms += 8;
   CHECK(third.Take(3) == 3 && other.Take(3) == 3);
   other.slots.insert(other.slots.end(), third.slots.begin(), third.slots.end());
@@ -189,12 +189,12 @@ void AThreadThatSleptThroughThatHasThatPageAgain(Scratch& scratch) {
   Maker maker(options);
   ++now_ms;
   CHECK(sleeper.Take(NowTick(), 3) == 3 && maker.Take(NowTick(), 3) == 3);
-  const std::string path = maker.home().page->path();
+  const std::string path = maker.home().page()->path();
   CHECK(rename(path.c_str(), (path + ".away").c_str()) == 0);
   CHECK(maker.Make(NowTick() + 1, 3));
   CHECK(rename((path + ".away").c_str(), path.c_str()) == 0);
   CHECK(sleeper.Make(NowTick() + 2, 3) && maker.Make(NowTick() + 2, 3));
-  CHECK(sleeper.home().page->IsSameAs(*maker.home().page));
+  CHECK(sleeper.home().page()->IsSameAs(*maker.home().page()));
   sleeper.slots.insert(sleeper.slots.end(), maker.slots.begin(), maker.slots.end());
   CheckNoneTwice(sleeper.slots);
 }
@@ -237,7 +237,7 @@ void AnInjectedClockIsNotWaitedFor(Scratch& scratch) {
   options.rules.now_ns = nullptr;
   Maker maker(options);
   CHECK(maker.Take(NowTick(), 3) == 3);
-  Scratch::Remove(maker.home().page->path());
+  Scratch::Remove(maker.home().page()->path());
   CHECK(maker.Take(NowTick() + 1, 3) == 3);
   CheckNoneTwice(maker.slots);
 }
@@ -252,7 +252,7 @@ void OpeningWaitsForTheFirstTick(Scratch& scratch) {
   CHECK(OpenHome(options, &home).IsNone());
   uint64_t now_tick;
   CHECK(options.layout.ToTick(FloorMs(WallNs()), &now_tick));
-  const uint64_t tick = options.layout.TickOf(home.state->word);
+  const uint64_t tick = options.layout.TickOf(home.state().word);
   CHECK(tick > 0 && tick <= now_tick, tick, now_tick);
 }
 

@@ -122,17 +122,17 @@ void TheLastOneLeavesTheExactWord(Scratch& scratch) {
   auto first = std::make_unique<Maker>(options);
   options.window_ticks = 40;
   auto second = std::make_unique<Maker>(options);
-  CHECK(first->home().state == second->home().state);
+  CHECK(&first->home().state() == &second->home().state());
   CHECK(first->home().file_ceiling != second->home().file_ceiling);
   CHECK(first->Make(3, 5) && second->Make(3, 7) && first->Make(2, 4));
   std::vector<uint64_t> slots = first->slots;
   slots.insert(slots.end(), second->slots.begin(), second->slots.end());
   CheckNoneTwice(slots);
-  const std::string page = first->home().page->path();
+  const std::string page = first->home().page()->path();
   first.reset();
   CHECK(RecordIn(options).is_clean == 0);
   CHECK(second->Make(3, 1));
-  const uint64_t word = second->home().state->word;
+  const uint64_t word = second->home().state().word;
   const auto closed = std::chrono::steady_clock::now();
   second.reset();
   // A ceiling may wait for a disk this long without a write.
@@ -177,7 +177,7 @@ void AnotherMemoryIsRefusedWhileTheFileIsInUse(Scratch& scratch) {
   const Fault fault = DurableCeiling::Open(other, page, &ceiling);
   CHECK(fault.kind == Kind::kInUse && ceiling == nullptr, fault.kind);
   CHECK(page->state().word == 0);
-  const uint64_t word = maker->home().state->word;
+  const uint64_t word = maker->home().state().word;
   maker.reset();
   CHECK(DurableCeiling::Open(other, page, &ceiling).IsNone());
   CHECK(page->state().word == word, page->state().word.load(), word);
@@ -189,7 +189,7 @@ void ThreadsFollowTheirPage(Scratch& scratch, Bound bound, bool is_replaced) {
   std::string path;
   {
     Maker maker(options);
-    path = maker.home().page->path();
+    path = maker.home().page()->path();
   }
   uint64_t foreign_end = 0;
   const auto change = [&] {
@@ -204,7 +204,7 @@ void ThreadsFollowTheirPage(Scratch& scratch, Bound bound, bool is_replaced) {
   MakeInThreads(options, 4000, change);
   Scratch::Remove(path + ".away");
   Maker last(options);
-  CHECK(last.home().page->IsCurrent() && last.Make(1, 1));
+  CHECK(last.home().page()->IsCurrent() && last.Make(1, 1));
   CHECK(last.slots[0] >= foreign_end, last.slots[0], foreign_end);
 }
 
@@ -218,17 +218,17 @@ void AProcessThatMissedTwoDeletionsRepeatsNothing(Scratch& scratch, Bound bound)
   // The home has its own ceiling, as in another process.
   options.window_ticks = 40;
   auto other = std::make_unique<Maker>(options);
-  const std::string path = other->home().page->path();
+  const std::string path = other->home().page()->path();
   CHECK(sleeper.Make(5, 3) && other->Make(5, 4));
-  const Lineage first = sleeper.home().page->lineage();
+  const Lineage first = sleeper.home().page()->lineage();
   Scratch::Remove(path);
   CHECK(other->Make(6, 3));
-  CHECK(other->home().state != sleeper.home().state);
-  CHECK(other->home().page->lineage() == first);
+  CHECK(&other->home().state() != &sleeper.home().state());
+  CHECK(other->home().page()->lineage() == first);
   // Far ahead of the clock: only the file has a record of this.
   if (bound == Bound::kFile) CHECK(other->Make(6, 40));
   std::vector<uint64_t> slots = other->slots;
-  const std::weak_ptr<Page> second = other->home().page;
+  const std::weak_ptr<Page> second = other->home().page();
   other.reset();
   // The thread of its ceiling releases the file later.
   while (!second.expired()) std::this_thread::yield();
@@ -247,7 +247,7 @@ void AProcessThatMissedTwoDeletionsRepeatsNothing(Scratch& scratch, Bound bound)
   CHECK(sleeper.Make(7, 6));
   CHECK(!is_locked);
   unlocking.join();
-  CHECK(!(sleeper.home().page->lineage() == first));
+  CHECK(!(sleeper.home().page()->lineage() == first));
   slots.insert(slots.end(), sleeper.slots.begin(), sleeper.slots.end());
   CheckNoneTwice(slots);
 }

@@ -39,7 +39,7 @@ class Maker {
       // Another process holds the lock, and its disk is slow.
       if (fault.kind == Fault::Kind::kBusy) continue;
       // If only the page was deleted, the next page is tried.
-      if (home_.page->IsCurrent()) return false;
+      if (home_.page()->IsCurrent()) return false;
       Follow();
     }
     Keep(ids, filled);
@@ -76,18 +76,18 @@ class Maker {
     }
   }
   void Follow() {
-    const Fault fault = FollowHome(options_.identity, options_.layout, &home_);
+    const Fault fault = FollowHome(&home_);
     CHECK(fault.IsNone(), fault.kind, fault.error);
     UpdateAccess();
   }
   void UpdateAccess() {
     if (access_ == nullptr) {
-      access_.reset(new ThreadAccess(home_.state, options_.layout));
+      access_.reset(new ThreadAccess(&home_.state(), options_.layout));
       generator_.reset(new Generator(access_.get(), 1, {}));
     }
-    access_->state = home_.state;
+    access_->state = &home_.state();
     access_->ceiling = home_.ceiling();
-    access_->replaceable = home_.page.get();
+    access_->replaceable = home_.page().get();
   }
 
   const HomeOptions options_;

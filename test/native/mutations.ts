@@ -88,8 +88,8 @@ export const mutations: readonly Mutation[] = [
   {
     defect: 'the intended ceiling is adopted at the beginning',
     file: 'host/durable_ceiling.cc',
-    from: '\n      Adopt(record.durable);',
-    to: '\n      Adopt(record.intended);',
+    from: '\n        Adopt(record.durable);',
+    to: '\n        Adopt(record.intended);',
     scene: 2,
   },
   {
@@ -163,8 +163,8 @@ ${raiseFloor}`,
   {
     defect: 'a process begins without the lock',
     file: 'host/durable_ceiling.cc',
-    from: `  *fault = file_->Lock(left_ms());
-  if (!fault->IsNone()) return Attached::kFailed;\n`,
+    from: `  fault = file_->Lock(left_ms());
+  if (!fault.IsNone()) return fault;\n`,
     to: '',
     scene: 5,
   },
@@ -333,14 +333,14 @@ ${raiseFloor}`,
   {
     defect: 'a page begins below the ceiling of the claim beside it',
     file: 'host/home.cc',
-    from: '    if (floor > 0) Continue(found->state(), floor, layout.TickOf(floor - 1));\n',
+    from: '  if (floor > 0) Continue(state, floor, layout_.TickOf(floor - 1));\n',
     to: '',
     test: 'users',
   },
   {
     defect: 'the word of a page is forgotten with its mapping',
     file: 'host/home.cc',
-    from: '  RaiseTo(own.last, word != kSealed ? word : state.last.load());\n',
+    from: '  RaiseTo(own_->last, word != kSealed ? word : state.last.load());\n',
     to: '',
     test: 'users',
   },

@@ -156,7 +156,7 @@ void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
   Home home;
   const auto check_claimed = [&] {
     const Fault fault = OpenHome(options, &home);
-    CHECK(fault.kind == Fault::Kind::kClaimed && home.page == nullptr, fault.kind);
+    CHECK(fault.kind == Fault::Kind::kClaimed && home.page() == nullptr, fault.kind);
     CHECK(fault.path == claim && fault.detail.empty());
     CHECK(CountIn(path, ThisProcess()) == 1);
   };
@@ -173,23 +173,23 @@ void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
   PutFile(claim + "/7.a6", "{}");
   check_claimed();
   Scratch::Remove(claim + "/7.a6");
-  CHECK(OpenHome(options, &home).IsNone() && home.page != nullptr);
-  CHECK(home.state->word == 5'000'000, home.state->word.load());
-  CHECK(home.state->high_tick == options.layout.TickOf(4'999'999));
+  CHECK(OpenHome(options, &home).IsNone() && home.page() != nullptr);
+  CHECK(home.state().word == 5'000'000, home.state().word.load());
+  CHECK(home.state().high_tick == options.layout.TickOf(4'999'999));
   // A page that replaces this page has the step, too.
   options.rules.step = {};
   Home other;
-  CHECK(OpenHome(options, &other).IsNone() && other.page == home.page);
+  CHECK(OpenHome(options, &other).IsNone() && other.page() == home.page());
   Scratch::Remove(path);
-  CHECK(FollowHome(options.identity, options.layout, &other).IsNone());
+  CHECK(FollowHome(&other).IsNone());
   Scratch::Remove(path);
   PutFile(claim + "/7.a6", "{}");
-  const Fault fault = FollowHome(options.identity, options.layout, &other);
+  const Fault fault = FollowHome(&other);
   CHECK(fault.kind == Fault::Kind::kClaimed, fault.kind);
   // Without a claim there is no step.
   for (const char* step : {"/6.a5", "/7.a6"}) Scratch::Remove(claim + step);
   Scratch::Remove(claim);
-  CHECK(FollowHome(options.identity, options.layout, &other).IsNone());
+  CHECK(FollowHome(&other).IsNone());
 }
 
 // The page is gone for this process, as after a change of its user.
@@ -202,16 +202,16 @@ void AProcessRemembersTheWordOfAPageThatItHasClosed(Scratch& scratch) {
   {
     Home home;
     CHECK(OpenHome(options, &home).IsNone());
-    CHECK(RaiseFloor(*home.state, 777'000).has_value());
-    RaiseTo(home.state->high_tick, 500);
-    word = home.state->word;
-    Scratch::Remove(home.page->path());
-    RememberWord(home);
+    CHECK(RaiseFloor(home.state(), 777'000).has_value());
+    RaiseTo(home.state().high_tick, 500);
+    word = home.state().word;
+    Scratch::Remove(home.page()->path());
+    home.pages.Remember();
   }
   Home home;
   CHECK(OpenHome(options, &home).IsNone());
-  CHECK(home.state->word == word, home.state->word.load(), word);
-  CHECK(home.state->high_tick == 500);
+  CHECK(home.state().word == word, home.state().word.load(), word);
+  CHECK(home.state().high_tick == 500);
 }
 
 // If each opening kept a mapping, the process would fail after some 65 000 openings.
@@ -231,7 +231,7 @@ void APageIsMappedOnlyWhileItIsOpen(Scratch& scratch) {
     options.identity = scratch.NewIdentity();
     Home home;
     CHECK(OpenHome(options, &home).IsNone());
-    Scratch::Remove(home.page->path());
+    Scratch::Remove(home.page()->path());
   }
   CHECK(count_mappings() <= before + 20, count_mappings());
 #else
