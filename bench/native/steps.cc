@@ -128,7 +128,7 @@ void ReserveRuns(State& state, const Layout& layout, size_t count, uint64_t want
   request.want = want;
   SlotRange range;
   for (size_t i = 0; i < count; ++i) {
-    if (Reserve(state, layout, request, start, &range) != Reserved::kReserved) {
+    if (Reserve(state, layout, request, start, &range) != Status::kOk) {
       Fail("Reserve() refused");
     }
     Keep(range.first);

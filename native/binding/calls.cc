@@ -1,11 +1,12 @@
 #include "calls.h"
 
+#include <optional>
+
 #include "elements.h"
+#include "options.h"
 
 namespace graupel {
 namespace {
-
-using Outcome = DurableCeiling::Outcome;
 
 // `fresh`: reads the clock even if the counter says that the last reading is fresh.
 int64_t NowMs(Environment& environment, Handle& handle, bool fresh) {
@@ -36,21 +37,21 @@ Handle* CurrentAtNow(Environment& environment, uint64_t* now_tick) {
   return handle;
 }
 
-// Follows the word if it has moved, and attempts again.
-template <typename Attempt>
-Status Followed(Environment& environment, Handle& handle, uint64_t now_tick,
-                Attempt attempt) {
-  const Status status = attempt();
-  if (status != Status::kMoved) [[likely]]
-    return status;
-  return environment.Follow(*handle.group, now_tick, attempt);
-}
-
 // True for a state that is neither sealed nor in a page that was deleted.
 bool IsHere(const Handle& handle) {
   const Page* const page = handle.group->home.page().get();
   return handle.generator.state().word.load(std::memory_order_relaxed) != kSealed &&
          (page == nullptr || page->IsCurrent());
+}
+
+// Reads a slot; false if something is thrown.
+bool ReadSlot(const Napi::CallbackInfo& info, uint64_t* slot) {
+  bool is_exact = false;
+  if (info[0].IsBigInt()) *slot = info[0].As<Napi::BigInt>().Uint64Value(&is_exact);
+  if (!is_exact) {
+    Throw(info.Env(), "ERR_OPTION_INVALID", "the slot has to be a bigint of 64 bits");
+  }
+  return is_exact;
 }
 
 // Makes the next id that the policy allows: up to `limit`, or of an unused slot of a
@@ -66,7 +67,7 @@ void NextGranted(Environment& environment) {
     return unused ? generator.GrantUnused(now_tick, static_cast<uint64_t>(mailbox.want))
                   : generator.Grant(now_tick, static_cast<uint64_t>(mailbox.limit));
   };
-  Status status = Followed(environment, *handle, now_tick, attempt);
+  Status status = environment.Attempt(*handle, now_tick, attempt);
   if (status == Status::kOk && mailbox.want == 0) {
     status = generator.Next(now_tick, &mailbox.id);
   }
@@ -80,9 +81,8 @@ void Next(Environment& environment) {
   Handle* const handle = CurrentAtNow(environment, &now_tick);
   if (handle == nullptr) return;
   uint64_t* const id = &environment.mailbox().id;
-  environment.set_status(Followed(environment, *handle, now_tick, [&] {
-    return handle->generator.Next(now_tick, id);
-  }));
+  environment.set_status(environment.Attempt(
+      *handle, now_tick, [&] { return handle->generator.Next(now_tick, id); }));
 }
 
 // Reads the clock afresh, and the state word beside it.
@@ -131,32 +131,6 @@ void Observe(Environment& environment) {
                                                            : Status::kOk);
 }
 
-uint64_t AwaitCeiling(Environment& environment, uint64_t attempt, uint32_t block_ms) {
-  Handle* const handle = environment.Current();
-  Mailbox& mailbox = environment.mailbox();
-  if (handle == nullptr) {
-    environment.set_status(Status::kClosed);
-    return attempt;
-  }
-  const Home& home = handle->group->home;
-  if (home.file_ceiling == nullptr) {
-    // No thread of the module raises an external ceiling, so no attempt will end. A
-    // generator without a ceiling does not wait.
-    mailbox.status = static_cast<uint32_t>(
-        home.external_ceiling == nullptr ? Outcome::kRaised : Outcome::kTimeout);
-    return attempt;
-  }
-  Fault fault;
-  auto outcome = home.file_ceiling->Await(static_cast<uint64_t>(mailbox.now), block_ms,
-                                          &attempt, &fault);
-  // If only the page was deleted, the next attempt finds the next page.
-  if (outcome == Outcome::kFailed && !home.page()->IsCurrent())
-    outcome = Outcome::kRaised;
-  if (outcome == Outcome::kFailed) environment.set_fault(std::move(fault));
-  mailbox.status = static_cast<uint32_t>(outcome);
-  return attempt;
-}
-
 void Grant(Environment& environment) { NextGranted<false>(environment); }
 void GrantUnused(Environment& environment) { NextGranted<true>(environment); }
 
@@ -194,39 +168,13 @@ napi_value Fill(napi_env env, napi_callback_info info) {
       filled += more;
       return status;
     };
-    environment.set_status(Followed(environment, *handle, now_tick, attempt));
+    environment.set_status(environment.Attempt(*handle, now_tick, attempt));
   }
   napi_value result;
   if (napi_create_uint32(env, static_cast<uint32_t>(filled), &result) != napi_ok) {
     return nullptr;
   }
   return result;
-}
-
-std::optional<uint64_t> RaiseFloorOf(Environment& environment, uint64_t slot,
-                                     uint64_t high_tick) {
-  Handle* const handle = environment.Current();
-  if (handle == nullptr) return std::nullopt;
-  std::optional<uint64_t> former;
-  const auto attempt = [&] {
-    former = RaiseFloor(handle->generator.state(), slot);
-    return former.has_value() ? Status::kOk : Status::kMoved;
-  };
-  if (Followed(environment, *handle, 0, attempt) != Status::kOk) {
-    return std::nullopt;
-  }
-  // [high] Only tells rollback from overflow.
-  RaiseTo(handle->generator.state().high_tick, high_tick);
-  return former;
-}
-
-bool RaiseCeilingOf(Environment& environment, uint64_t slot) {
-  Handle* const handle = environment.Current();
-  if (handle == nullptr) return false;
-  ExternalCeiling* const ceiling = handle->group->home.external_ceiling.get();
-  if (ceiling == nullptr) return false;
-  ceiling->RaiseTo(slot);
-  return true;
 }
 
 void WriteReservation(Environment& environment) {
@@ -241,6 +189,81 @@ void WriteReservation(Environment& environment) {
   mailbox.reserved_sequence =
       static_cast<double>(generator.layout().SequenceOf(range.first));
   mailbox.reserved_count = static_cast<double>(range.count);
+}
+
+Napi::Value RaiseFloor(const Napi::CallbackInfo& info, Environment& environment) {
+  uint64_t slot;
+  if (!ReadSlot(info, &slot)) return {};
+  const int64_t high_tick =
+      info[1].IsNumber() ? info[1].As<Napi::Number>().Int64Value() : -1;
+  if (high_tick < 0) {
+    Throw(info.Env(), "ERR_OPTION_INVALID",
+          "the tick has to be a whole number from 0 up");
+    return {};
+  }
+  Handle* const handle = environment.Current();
+  if (handle == nullptr) return {};
+  std::optional<uint64_t> former;
+  const Status status = environment.Attempt(*handle, 0, [&] {
+    former = RaiseFloor(handle->generator.state(), slot);
+    return former.has_value() ? Status::kOk : Status::kMoved;
+  });
+  if (status != Status::kOk) return {};
+  // [high] Only tells rollback from overflow.
+  RaiseTo(handle->generator.state().high_tick, static_cast<uint64_t>(high_tick));
+  return Napi::BigInt::New(info.Env(), *former);
+}
+
+Napi::Value RaiseCeiling(const Napi::CallbackInfo& info, Environment& environment) {
+  uint64_t slot;
+  if (!ReadSlot(info, &slot)) return {};
+  const Handle* const handle = environment.Current();
+  ExternalCeiling* const ceiling =
+      handle == nullptr ? nullptr : handle->group->home.external_ceiling.get();
+  if (ceiling != nullptr) ceiling->RaiseTo(slot);
+  return Napi::Boolean::New(info.Env(), ceiling != nullptr);
+}
+
+Napi::Value AwaitCeiling(const Napi::CallbackInfo& info, Environment& environment) {
+  const bool are_numbers = info[0].IsNumber() && info[1].IsNumber();
+  const int64_t given = are_numbers ? info[0].As<Napi::Number>().Int64Value() : -1;
+  if (given < 0) {
+    Throw(info.Env(), "ERR_OPTION_INVALID",
+          "the attempt and the time have to be whole numbers from 0 up");
+    return {};
+  }
+  auto attempt = static_cast<uint64_t>(given);
+  const uint32_t block_ms = info[1].As<Napi::Number>().Uint32Value();
+  Mailbox& mailbox = environment.mailbox();
+  const Handle* const handle = environment.Current();
+  if (handle == nullptr) {
+    environment.set_status(Status::kClosed);
+    return Napi::Number::New(info.Env(), static_cast<double>(attempt));
+  }
+  using Outcome = DurableCeiling::Outcome;
+  const Home& home = handle->group->home;
+  // No thread of the module raises an external ceiling, so no attempt will end. A
+  // generator without a ceiling does not wait.
+  Outcome outcome =
+      home.external_ceiling == nullptr ? Outcome::kRaised : Outcome::kTimeout;
+  if (home.file_ceiling != nullptr) {
+    Fault fault;
+    outcome = home.file_ceiling->Await(static_cast<uint64_t>(mailbox.now), block_ms,
+                                       &attempt, &fault);
+    // If only the page was deleted, the next attempt finds the next page.
+    if (outcome == Outcome::kFailed && !home.page()->IsCurrent()) {
+      outcome = Outcome::kRaised;
+    }
+    if (outcome == Outcome::kFailed) environment.set_fault(std::move(fault));
+  }
+  mailbox.status = static_cast<uint32_t>(outcome);
+  return Napi::Number::New(info.Env(), static_cast<double>(attempt));
+}
+
+Napi::Value PagePath(const Napi::CallbackInfo& info, Environment& environment) {
+  const Handle* const handle = environment.Current();
+  if (handle == nullptr || handle->group->home.page() == nullptr) return {};
+  return Napi::String::New(info.Env(), handle->group->home.page()->path());
 }
 
 void Close(Environment& environment) {

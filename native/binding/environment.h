@@ -108,6 +108,14 @@ class Environment {
   // The group for these options, made if there is none; null with a fault.
   // `needs_history`: with a history, from `options.now_tick` on.
   GeneratorGroup* GroupFor(const HomeOptions& options, bool needs_history);
+  // Returns the status of `attempt`. If the word has moved, follows it first.
+  template <typename Attempting>
+  Status Attempt(Handle& handle, uint64_t now_tick, Attempting attempt) {
+    const Status status = attempt();
+    if (status != Status::kMoved) [[likely]]
+      return status;
+    return Follow(*handle.group, now_tick, attempt);
+  }
   // Takes the group to the state to which its word has moved, and returns the status of
   // `attempt` there; kUnavailable with a fault.
   Status Follow(GeneratorGroup& group, uint64_t now_tick,

@@ -8,7 +8,7 @@ namespace graupel {
 
 // An upper bound of slots, because another process may issue the slots beyond it. It
 // rises off the hot path, and does not fall while the word is the same. A derived class
-// raises it: by a state file (durable_ceiling.h) or by calls (external_ceiling.h).
+// raises it: by a state file (durable_ceiling.h) or by calls (below).
 class Ceiling {
  public:
   virtual ~Ceiling() = default;
@@ -40,6 +40,29 @@ class Ceiling {
   std::atomic<uint64_t> own_slot_{0};
   std::atomic<uint64_t>* const slot_;
   std::atomic<uint64_t> alarm_{0};
+};
+
+// A ceiling that only calls raise. It lies in the process's State of the key, so a call
+// in one thread raises it for all threads.
+class ExternalCeiling : public Ceiling {
+ public:
+  explicit ExternalCeiling(std::atomic<uint64_t>& slot) : Ceiling(&slot), slot_(slot) {}
+
+  // Does nothing, because calls of the program raise the ceiling.
+  void Ask(uint64_t, bool) override {}
+
+  // Does nothing if the ceiling is at least that high.
+  void RaiseTo(uint64_t slot) {
+    uint64_t seen = slot_.load(std::memory_order_relaxed);
+    // [ceiling] Release pairs with the acquire in Ceiling::slot.
+    while (seen < slot &&
+           !slot_.compare_exchange_weak(seen, slot, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+    }
+  }
+
+ private:
+  std::atomic<uint64_t>& slot_;
 };
 
 }  // namespace graupel

@@ -19,20 +19,6 @@
 
 namespace graupel {
 
-// The outcomes of a call. src/state/engine.ts repeats the numbers, and
-// test/engine/numbers.test.ts compares them.
-enum class Status : uint32_t {
-  kOk = 0,
-  kAhead = 1,        // The state word is ahead of the clock: ask the policy.
-  kBeforeEpoch = 2,  // The clock shows a time before the layout's epoch.
-  kExpired = 3,      // The clock shows a time that no longer fits the layout.
-  kClosed = 4,
-  kCeiling = 5,      // The next slot lies above the ceiling: wait for it to rise.
-  kUnavailable = 6,  // The state was lost, and no other can be had.
-  kCloned = 7,       // The machine was copied since the state was acquired.
-  kMoved = 8,        // The state word has moved to another page; only inside of C++.
-};
-
 // The run of slots that a thread hands out. All generators of a thread on one state
 // share it, so the ids of a thread ascend across its generators.
 struct Run {
@@ -116,8 +102,8 @@ class Generator {
     if (!IsCurrent(now_tick)) return Status::kMoved;
     const uint64_t size = want != 0 ? want : NextSize(now_tick);
     SlotRange range;
-    const Reserved reserved = ReserveUnused(state(), layout(), now_tick, size, &range);
-    if (reserved != Reserved::kReserved) return StatusOf(reserved);
+    const Status status = ReserveUnused(state(), layout(), now_tick, size, &range);
+    if (status != Status::kOk) return status;
     SetRun(range, now_tick, size);
     access_->run.holder = id_;
     access_->run.reused = true;
@@ -205,17 +191,17 @@ class Generator {
     if (!IsCurrent(request->now_tick)) return Status::kMoved;
     Ceiling* const ceiling = access_->ceiling;
     if (ceiling == nullptr) {
-      return StatusOf(Reserve(state(), layout(), *request, start_, range));
+      return Reserve(state(), layout(), *request, start_, range);
     }
     request->ceiling = ceiling->slot();
-    const Reserved reserved = Reserve(state(), layout(), *request, start_, range);
-    if (reserved == Reserved::kCeiling) {
+    const Status status = Reserve(state(), layout(), *request, start_, range);
+    if (status == Status::kCeiling) {
       ceiling->Ask(request->now_tick, true);
-    } else if (reserved == Reserved::kReserved &&
+    } else if (status == Status::kOk &&
                range->first + range->count > ceiling->alarm()) {
       ceiling->Ask(request->now_tick, false);
     }
-    return StatusOf(reserved);
+    return status;
   }
 
   bool IsCurrent(uint64_t now_tick) {
@@ -225,20 +211,6 @@ class Generator {
     if (!access_->replaceable->IsCurrent()) return false;
     access_->checked_tick = now_tick;
     return true;
-  }
-
-  static Status StatusOf(Reserved reserved) {
-    switch (reserved) {
-      case Reserved::kReserved:
-        return Status::kOk;
-      case Reserved::kAhead:
-        return Status::kAhead;
-      case Reserved::kCeiling:
-        return Status::kCeiling;
-      case Reserved::kMoved:
-        break;
-    }
-    return Status::kMoved;
   }
 
   // Runs double within a tick. Threads that make many ids then seldom meet at the word,

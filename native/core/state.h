@@ -33,7 +33,7 @@ struct alignas(64) State {
   std::atomic<uint64_t> last{0};
   // In the process's own state only: the engine that counts the key (process_state.h).
   std::atomic<uint32_t> engine{0};
-  // In the process's own state only: the ceiling that calls raise (external_ceiling.h).
+  // In the process's own state only: the ceiling that calls raise (ceiling.h).
   // 0 until the first such call.
   std::atomic<uint64_t> external_ceiling{0};
 };
@@ -61,11 +61,18 @@ struct SlotRange {
   uint64_t count = 0;
 };
 
-enum class Reserved : uint32_t {
-  kReserved,
-  kAhead,    // The next free slot lies beyond the limit.
-  kCeiling,  // The next free slot lies above the ceiling.
-  kMoved,    // The word is sealed: another state has these slots now.
+// The outcomes of a call. src/state/engine.ts repeats the numbers, and
+// test/engine/numbers.test.ts compares them.
+enum class Status : uint32_t {
+  kOk = 0,
+  kAhead = 1,        // The state word is ahead of the clock: ask the policy.
+  kBeforeEpoch = 2,  // The clock shows a time before the layout's epoch.
+  kExpired = 3,      // The clock shows a time that no longer fits the layout.
+  kClosed = 4,
+  kCeiling = 5,      // The next slot lies above the ceiling: wait for it to rise.
+  kUnavailable = 6,  // The state was lost, and no other can be had.
+  kCloned = 7,       // The machine was copied since the state was acquired.
+  kMoved = 8,        // The state word has moved to another page; only inside of C++.
 };
 
 struct Request {
@@ -85,9 +92,10 @@ inline History* HistoryOf(State& state) {
 }
 
 // Moves the word forward and hands out the slots that the word passed: between one and
-// `want` slots, in order. The word is unchanged unless the result is kReserved.
-inline Reserved Reserve(State& state, const Layout& layout, const Request& request,
-                        SequenceStart& start, SlotRange* range) {
+// `want` slots, in order. kAhead if the next free slot lies beyond the limit. The word
+// is unchanged unless the result is kOk.
+inline Status Reserve(State& state, const Layout& layout, const Request& request,
+                      SequenceStart& start, SlotRange* range) {
   // [high] Only tells rollback from overflow, so no order is needed.
   RaiseTo(state.high_tick, request.now_tick);
   const uint64_t now_slot = layout.FirstSlot(request.now_tick);
@@ -100,9 +108,9 @@ inline Reserved Reserve(State& state, const Layout& layout, const Request& reque
     const uint64_t first =
         word > now_slot ? word : now_slot + start.First(layout, word);
     if (layout.TickOf(first) > limit_tick) {
-      return word == kSealed ? Reserved::kMoved : Reserved::kAhead;
+      return word == kSealed ? Status::kMoved : Status::kAhead;
     }
-    if (first >= request.ceiling) return Reserved::kCeiling;
+    if (first >= request.ceiling) return Status::kCeiling;
     const uint64_t last_tick = request.one_tick ? layout.TickOf(first) : limit_tick;
     const uint64_t tick_end = layout.FirstSlot(last_tick) | (layout.Capacity() - 1);
     const uint64_t end = tick_end < request.ceiling ? tick_end : request.ceiling - 1;
@@ -118,7 +126,7 @@ inline Reserved Reserve(State& state, const Layout& layout, const Request& reque
                                          std::memory_order_acquire)) {
       range->first = first;
       range->count = count;
-      return Reserved::kReserved;
+      return Status::kOk;
     }
   }
 }
@@ -231,18 +239,18 @@ inline bool EnableHistory(State& state, const Layout& layout, uint64_t now_tick,
 
 // Hands out slots of the past tick `now_tick` that were never issued; kAhead if there
 // are none, or none that are known to be free.
-inline Reserved ReserveUnused(State& state, const Layout& layout, uint64_t now_tick,
-                              uint64_t want, SlotRange* range) {
+inline Status ReserveUnused(State& state, const Layout& layout, uint64_t now_tick,
+                            uint64_t want, SlotRange* range) {
   // [reuse] Acquire pairs with the release in Reserve: a word that has left `now_tick`
   // brings the final mark of that tick.
   const uint64_t word = state.word.load(std::memory_order_acquire);
-  if (word == kSealed) return Reserved::kMoved;
-  if (word == 0 || layout.TickOf(word - 1) <= now_tick) return Reserved::kAhead;
+  if (word == kSealed) return Status::kMoved;
+  if (word == 0 || layout.TickOf(word - 1) <= now_tick) return Status::kAhead;
   History* const history = HistoryOf(state);
   const bool is_taken =
       history != nullptr &&
       history->Take(layout, now_tick, want, &range->first, &range->count);
-  return is_taken ? Reserved::kReserved : Reserved::kAhead;
+  return is_taken ? Status::kOk : Status::kAhead;
 }
 
 }  // namespace graupel

@@ -259,7 +259,8 @@ Fault OpenHome(const HomeOptions& options, Home* home) {
   State& own = home->pages.own();
   if (options.bound == Bound::kExternal) {
     // A key has one ceiling, so that the generators of a thread find their common run.
-    home->external_ceiling = Shared<ExternalCeiling>(options.identity.key, own);
+    home->external_ceiling =
+        Shared<ExternalCeiling>(options.identity.key, own.external_ceiling);
   }
   if (options.place == Place::kProcess &&
       own.word.load(std::memory_order_acquire) != kSealed) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "../core/external_ceiling.h"
+#include "../core/ceiling.h"
 #include "../core/layout.h"
 #include "../core/state.h"
 #include "durable_ceiling.h"

@@ -3,7 +3,7 @@
 // engines have the same policy. The numbers are the numbers of the C++ headers; `test/engine/numbers.test.ts`
 // compares them.
 
-/** The outcomes of a call, as in `native/core/generator.h`. */
+/** The outcomes of a call, as in `native/core/state.h`. */
 export const Status = {
   ok: 0,
   /** The state word is ahead of the clock: ask the policy. */

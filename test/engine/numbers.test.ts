@@ -18,7 +18,7 @@ function membersOf(header: string, name: string): Record<string, number> {
 }
 
 it.each<[string, string, Readonly<Record<string, number>>, readonly string[]]>([
-  ['core/generator.h', 'Status', Status, ['moved']],
+  ['core/state.h', 'Status', Status, ['moved']],
   ['core/sequence_start.h', 'Mode', startModes, []],
   ['host/durable_ceiling.h', 'Outcome', CeilingOutcome, []],
   ['host/home.h', 'Place', places, []],

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "../../native/core/external_ceiling.h"
+#include "../../native/core/ceiling.h"
 #include "../../native/core/generator.h"
 #include "check.h"
 #include "setup.h"
@@ -12,7 +12,7 @@
 namespace graupel {
 namespace {
 
-using enum Reserved;
+using enum Status;
 
 void RunsEndBelowTheCeiling() {
   const Layout layout = MakeLayout(41, 10, 3);
@@ -24,7 +24,7 @@ void RunsEndBelowTheCeiling() {
   CHECK(kCeiling == Reserve(state, layout, request, start, &range));
   CHECK(state.word == 0 && state.high_tick == 4, state.word.load());
   request.ceiling = 45;
-  CHECK(kReserved == Reserve(state, layout, request, start, &range));
+  CHECK(kOk == Reserve(state, layout, request, start, &range));
   CHECK(range.first == 32 && range.count == 13, range.first, range.count);
   CHECK(kCeiling == Reserve(state, layout, request, start, &range));
   // A word ahead of the clock is reported before the ceiling is.
@@ -36,8 +36,7 @@ void RunsEndBelowTheCeiling() {
   request.ceiling = 45;
   CHECK(kCeiling == Reserve(state, layout, request, start, &range));
   request.ceiling = UINT64_MAX;
-  CHECK(kReserved == Reserve(state, layout, request, start, &range) &&
-        range.count == 8);
+  CHECK(kOk == Reserve(state, layout, request, start, &range) && range.count == 8);
 }
 
 void SealedStatesAnswerThatTheyMoved() {
@@ -47,8 +46,8 @@ void SealedStatesAnswerThatTheyMoved() {
   OwnState last;
   SequenceStart start;
   SlotRange range;
-  CHECK(kReserved == Reserve(from, layout, Want(7, 7, 3), start, &range));
-  CHECK(kReserved == Reserve(from, layout, Want(6, 7, 1), start, &range));
+  CHECK(kOk == Reserve(from, layout, Want(7, 7, 3), start, &range));
+  CHECK(kOk == Reserve(from, layout, Want(6, 7, 1), start, &range));
   CHECK(MoveTo(from, to) && from.word == kSealed && to.word == 60 && to.high_tick == 7);
   for (const uint64_t now : {uint64_t{0}, uint64_t{7}, layout.max_tick}) {
     CHECK(kMoved == Reserve(from, layout, Want(now, UINT64_MAX, 1), start, &range),
@@ -59,13 +58,12 @@ void SealedStatesAnswerThatTheyMoved() {
   from.Remember(layout, 9);
   CHECK(from.word == kSealed);
   // A second MoveTo() finds the word moved, and does not undo what was issued since.
-  CHECK(kReserved == Reserve(to, layout, Want(7, 8, 9), start, &range) &&
-        range.first == 60);
+  CHECK(kOk == Reserve(to, layout, Want(7, 8, 9), start, &range) && range.first == 60);
   CHECK(MoveTo(from, to) && to.word == 69, to.word.load());
   // Slots do not move to a sealed state, because no thread would find them there.
   CHECK(MoveTo(to, last) && last.word == 69);
   OwnState other;
-  CHECK(kReserved == Reserve(other, layout, Want(3, 3, 1), start, &range));
+  CHECK(kOk == Reserve(other, layout, Want(3, 3, 1), start, &range));
   CHECK(!MoveTo(other, to) && other.word == 25, other.word.load());
 }
 
@@ -120,8 +118,8 @@ void CeilingsAreAskedInTime() {
 void ExternalCeilingsRiseByCalls() {
   const Layout layout = MakeLayout(41, 10, 3);
   OwnState process_state;
-  ExternalCeiling ceiling(process_state);
-  ExternalCeiling other(process_state);
+  ExternalCeiling ceiling(process_state.external_ceiling);
+  ExternalCeiling other(process_state.external_ceiling);
   ThreadAccess access(&process_state, layout);
   access.ceiling = &ceiling;
   Generator generator(&access, 1, SequenceStart());

@@ -45,9 +45,9 @@ class Other {
   size_t Take(size_t count) {
     SlotRange range;
     SequenceStart start;
-    const Reserved reserved = Reserve(page->state(), kLayout,
-                                      Want(NowTick(), NowTick(), count), start, &range);
-    if (reserved != Reserved::kReserved) return 0;
+    const Status status = Reserve(page->state(), kLayout,
+                                  Want(NowTick(), NowTick(), count), start, &range);
+    if (status != Status::kOk) return 0;
     for (uint64_t i = 0; i < range.count; ++i) slots.push_back(range.first + i);
     return static_cast<size_t>(range.count);
   }
@@ -177,8 +177,7 @@ void AnOlderPageThatIsPutBackIsGoneOnWith(Scratch& scratch, bool has_history) {
   // incomplete.
   SlotRange range;
   for (uint64_t tick = 1'000'000; tick + 1 < NowTick(); ++tick) {
-    CHECK(ReserveUnused(other.page->state(), kLayout, tick, 1, &range) !=
-          Reserved::kReserved);
+    CHECK(ReserveUnused(other.page->state(), kLayout, tick, 1, &range) != Status::kOk);
   }
 }
 

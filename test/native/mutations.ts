@@ -212,7 +212,7 @@ ${raiseFloor}`,
   {
     defect: 'past ticks of a sealed state are reused',
     file: 'core/state.h',
-    from: '  if (word == kSealed) return Reserved::kMoved;\n',
+    from: '  if (word == kSealed) return Status::kMoved;\n',
     to: '',
     test: 'interleave',
     scene: 14,

@@ -13,7 +13,7 @@ namespace graupel {
 namespace {
 
 using Mode = SequenceStart::Mode;
-using enum Reserved;
+using enum Status;
 
 void LayoutsPlaceTheirParts() {
   Layout layout = MakeLayout(39, 16, 8, 0xabcd, true);
@@ -36,21 +36,21 @@ void RunsBeginAtTheClockOrAtTheWord() {
   OwnState state;
   SequenceStart start;
   SlotRange range;
-  CHECK(kReserved == Reserve(state, layout, Want(4, 4, 5), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(4, 4, 5), start, &range));
   CHECK(range.first == 32 && range.count == 5, range.first, range.count);
   // The rest of the tick, and no more than that.
-  CHECK(kReserved == Reserve(state, layout, Want(4, 4, 5), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(4, 4, 5), start, &range));
   CHECK(range.first == 37 && range.count == 3, range.first, range.count);
   CHECK(kAhead == Reserve(state, layout, Want(4, 4, 1), start, &range));
   CHECK(state.word == 40, state.word.load());
   // After a step back of the clock, a reservation needs permission.
   CHECK(kAhead == Reserve(state, layout, Want(1, 4, 1), start, &range));
   CHECK(state.word == 40 && state.high_tick == 4, state.word.load());
-  CHECK(kReserved == Reserve(state, layout, Want(1, 5, 100, true), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(1, 5, 100, true), start, &range));
   CHECK(range.first == 40 && range.count == 8, range.first, range.count);
-  CHECK(kReserved == Reserve(state, layout, Want(1, 8, 100), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(1, 8, 100), start, &range));
   CHECK(range.first == 48 && range.count == 24, range.first, range.count);
-  CHECK(kReserved == Reserve(state, layout, Want(20, 20, 1), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(20, 20, 1), start, &range));
   CHECK(range.first == 160 && state.high_tick == 20, range.first);
 }
 
@@ -59,23 +59,23 @@ void NothingIsIssuedBelowTheFloor() {
   OwnState state;
   SequenceStart start;
   SlotRange range;
-  CHECK(kReserved == Reserve(state, layout, Want(4, 4, 1), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(4, 4, 1), start, &range));
   CHECK(RaiseFloor(state, 20) == 33);
   CHECK(state.word == 33, state.word.load());
   state.Remember(layout, 4);
-  CHECK(kReserved == Reserve(state, layout, Want(6, 6, 1), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(6, 6, 1), start, &range));
   CHECK(RaiseFloor(state, layout.FirstSlot(9) + 2) == 49);
   CHECK(kAhead == Reserve(state, layout, Want(8, 8, 1), start, &range));
   // No slot is reused that this state has issued or passed over.
   for (uint64_t tick = 0; tick <= 9; ++tick) {
     CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &range), tick, range.first);
   }
-  CHECK(kReserved == Reserve(state, layout, Want(9, 9, 1), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(9, 9, 1), start, &range));
   CHECK(range.first == 74, range.first);
   // Marks are complete again above the floor.
-  CHECK(kReserved == Reserve(state, layout, Want(11, 11, 1), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(11, 11, 1), start, &range));
   CHECK(kAhead == ReserveUnused(state, layout, 9, 1, &range));
-  CHECK(kReserved == ReserveUnused(state, layout, 10, 3, &range) && range.first == 80,
+  CHECK(kOk == ReserveUnused(state, layout, 10, 3, &range) && range.first == 80,
         range.first);
   CHECK(RaiseFloor(state, layout.FirstSlot(10) + 5) == 89);
   CHECK(kAhead == ReserveUnused(state, layout, 10, 1, &range), range.first);
@@ -96,10 +96,9 @@ void ExhaustedLayoutsStayExhausted() {
     SequenceStart start;
     SlotRange range;
     const uint64_t last = layout.max_tick;
-    CHECK(kReserved ==
-          Reserve(state, layout, Want(last, UINT64_MAX, 1), start, &range));
+    CHECK(kOk == Reserve(state, layout, Want(last, UINT64_MAX, 1), start, &range));
     CHECK(range.first == layout.FirstSlot(last) && range.count == 1, range.first);
-    CHECK(kReserved ==
+    CHECK(kOk ==
           Reserve(state, layout, Want(last, UINT64_MAX, UINT64_MAX), start, &range));
     CHECK(range.count == layout.Capacity() - 1, range.count, timestamp, sequence);
     state.Remember(layout, last);
@@ -114,8 +113,7 @@ void ExhaustedLayoutsStayExhausted() {
   OwnState state;
   SequenceStart start;
   SlotRange range;
-  CHECK(kReserved ==
-        Reserve(state, whole, Want(0, UINT64_MAX, UINT64_MAX), start, &range));
+  CHECK(kOk == Reserve(state, whole, Want(0, UINT64_MAX, UINT64_MAX), start, &range));
   CHECK(range.first == 0 && range.count == UINT64_MAX - 0xffff, range.count);
 }
 
@@ -143,7 +141,7 @@ void SequencesStartAsAsked() {
   SlotRange range;
   for (const auto& [now, first] :
        {std::array<uint64_t, 2>{5, 40}, {5, 41}, {6, 50}, {7, 59}, {8, 64}, {8, 65}}) {
-    CHECK(kReserved == Reserve(state, layout, Want(now, now, 1), again, &range));
+    CHECK(kOk == Reserve(state, layout, Want(now, now, 1), again, &range));
     CHECK(range.first == first, now, first, range.first);
   }
 }
@@ -247,7 +245,7 @@ void FillGoesAcrossTicks() {
     CHECK(access.run.end - access.run.sequence == 1);
     SlotRange other;
     SequenceStart start;
-    CHECK(kReserved == Reserve(state, layout, Want(4, 4, 5), start, &other) &&
+    CHECK(kOk == Reserve(state, layout, Want(4, 4, 5), start, &other) &&
           other.count == 5);
     // The rest of the run, then what another thread left of tick 4, then ticks 5 and 6.
     size_t filled;
@@ -271,34 +269,34 @@ void UnusedSlotsAreGivenOnce() {
   SequenceStart start;
   SlotRange range;
   CHECK(kAhead == ReserveUnused(state, layout, 0, 1, &range));
-  CHECK(kReserved == Reserve(state, layout, Want(5, 5, 2), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(5, 5, 2), start, &range));
   state.Remember(layout, 5);
   const uint64_t word = state.word;
   state.Remember(layout, 5);
   CHECK(state.word == word && HistoryOf(state)->Usable());
-  CHECK(kReserved == Reserve(state, layout, Want(7, 7, 2), start, &range));
-  CHECK(kReserved == Reserve(state, layout, Want(9, 11, 20), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(7, 7, 2), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(9, 11, 20), start, &range));
   CHECK(kAhead == ReserveUnused(state, layout, 5, 1, &range));
   // Tick 6 was skipped, 7 used in part, 9 and 10 are full, 11 is not over.
-  CHECK(kReserved == ReserveUnused(state, layout, 6, 3, &range) && range.first == 48 &&
+  CHECK(kOk == ReserveUnused(state, layout, 6, 3, &range) && range.first == 48 &&
         range.count == 3);
-  CHECK(kReserved == ReserveUnused(state, layout, 6, 9, &range) && range.first == 51 &&
+  CHECK(kOk == ReserveUnused(state, layout, 6, 9, &range) && range.first == 51 &&
         range.count == 5);
   CHECK(kAhead == ReserveUnused(state, layout, 6, 1, &range));
-  CHECK(kReserved == ReserveUnused(state, layout, 7, 1, &range) && range.first == 58 &&
+  CHECK(kOk == ReserveUnused(state, layout, 7, 1, &range) && range.first == 58 &&
         range.count == 1);
   for (const uint64_t tick : {9, 10, 11}) {
     CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &range), tick);
   }
   // After a range longer than the ring, only skipped ticks are known to be free.
   const uint64_t far = 11 + 3 * History::kTicks;
-  CHECK(kReserved == Reserve(state, layout, Want(12, far, far * 8), start, &range));
+  CHECK(kOk == Reserve(state, layout, Want(12, far, far * 8), start, &range));
   CHECK(state.word == layout.FirstSlot(far + 1), state.word.load());
   for (uint64_t tick = 0; tick <= far; ++tick) {
     CHECK(kAhead == ReserveUnused(state, layout, tick, 1, &range), tick);
   }
-  CHECK(kReserved == Reserve(state, layout, Want(far + 2, far + 2, 1), start, &range));
-  CHECK(kReserved == ReserveUnused(state, layout, far + 1, 1, &range));
+  CHECK(kOk == Reserve(state, layout, Want(far + 2, far + 2, 1), start, &range));
+  CHECK(kOk == ReserveUnused(state, layout, far + 1, 1, &range));
 }
 
 void Reserving(int, char**) {

@@ -300,8 +300,7 @@ int ReserveMany(const char* name) {
   SequenceStart start;
   for (uint64_t i = 0; i < kReservations; ++i) {
     SlotRange range;
-    CHECK(Reserve(page->state(), TestLayout(), request, start, &range) ==
-          Reserved::kReserved);
+    CHECK(Reserve(page->state(), TestLayout(), request, start, &range) == Status::kOk);
   }
   return 0;
 }
