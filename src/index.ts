@@ -1,5 +1,5 @@
 export { type Encoding, encodeId, encodings, parseId, type TextEncoding } from './codec/index.js'
-export { type ErrorCode, type ErrorDetails, errorCodes, GraupelError } from './core/errors.js'
+export { type ErrorCode, type ErrorDetails, errorCodes, GraupelError, isGraupelError } from './core/errors.js'
 export { type EngineInfo, type EngineKind, type EngineOption, engineInfo } from './engine/choose.js'
 export { type NodeSources, nodeFromEnvironment } from './engine/source/environment.js'
 export { createGenerator } from './generator/create.js'

@@ -51,6 +51,12 @@ export const errorCodes = {
 /** One of the codes in {@link errorCodes}, such as `'ERR_CLOSED'`. */
 export type ErrorCode = keyof typeof errorCodes
 
+/**
+ * Marks the errors of this package for its other copies, such as its other form. It proves nothing: any code
+ * can use the symbol.
+ */
+const brand = Symbol.for('graupel.error')
+
 /** The properties of a {@link GraupelError} beside its code. */
 export interface ErrorDetails {
   /** The error that led to this one. */
@@ -103,7 +109,38 @@ export class GraupelError extends Error {
     const { cause, ...rest } = details
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
-    Object.assign(this, rest)
+    Object.assign(mark(this), rest)
+  }
+}
+
+/** Not enumerable, so that logs and comparisons of errors do not show it. */
+function mark<E extends Error>(error: E): E {
+  return Object.defineProperty(error, brand, { value: true })
+}
+
+/**
+ * Whether a value is an error of this package: a {@link GraupelError}, or a TypeError or RangeError with one
+ * of the {@link errorCodes}. Also recognises the errors of other copies of the package, for which
+ * `instanceof` is false. Never throws.
+ *
+ * A copy of an error, such as the one that a worker thread receives, is none: it has no code either.
+ *
+ * @param value - Anything, such as what a `catch` has caught.
+ * @example
+ * try {
+ *   createGenerator({ node: 1024 })
+ * } catch (error) {
+ *   isGraupelError(error) && error.code // 'ERR_NODE_INVALID'
+ * }
+ */
+export function isGraupelError(value: unknown): value is Error & ErrorDetails & { readonly code: ErrorCode } {
+  try {
+    // Not `instanceof`, because another realm has another `Error`.
+    if (Object.prototype.toString.call(value) !== '[object Error]') return false
+    const { code, [brand]: isMarked } = value as { code?: unknown; [brand]?: unknown }
+    return isMarked === true && typeof code === 'string'
+  } catch {
+    return false
   }
 }
 
@@ -113,7 +150,7 @@ export class GraupelError extends Error {
  * @param option - The option that has this value. The message begins with its name.
  */
 export function typeError(code: ErrorCode, message: string, option?: string): TypeError & Misuse {
-  return Object.assign(new TypeError(message), { code, ...(option !== undefined && { option }) })
+  return Object.assign(mark(new TypeError(message)), { code, ...(option !== undefined && { option }) })
 }
 
 /**
@@ -121,7 +158,7 @@ export function typeError(code: ErrorCode, message: string, option?: string): Ty
  * typeError}.
  */
 export function rangeError(code: ErrorCode, message: string, option?: string): RangeError & Misuse {
-  return Object.assign(new RangeError(message), { code, ...(option !== undefined && { option }) })
+  return Object.assign(mark(new RangeError(message)), { code, ...(option !== undefined && { option }) })
 }
 
 interface Misuse {

@@ -1,4 +1,4 @@
-import { errorCodes, GraupelError, reasonOf, show } from '../core/errors.js'
+import { GraupelError, isGraupelError, reasonOf, show } from '../core/errors.js'
 import { type Clock, endWithin, sleep } from '../core/timing.js'
 import type { Store, StoreEntry } from './store.js'
 
@@ -204,7 +204,8 @@ export interface CallName {
 /**
  * Makes one call of a store. The call ends by the deadline or the signal, even if the client hangs.
  *
- * @throws GraupelError `ERR_STORE_UNAVAILABLE`; a GraupelError of the call; the reason of the signal.
+ * @throws GraupelError `ERR_STORE_UNAVAILABLE`; an error of this package from the call; the reason of the
+ * signal.
  */
 export function callWithin<T>(
   { call, store }: CallName,
@@ -219,24 +220,13 @@ export function callWithin<T>(
     try {
       return await run(own)
     } catch (error) {
-      throw isOwn(error) ? error : failure(`failed: ${reasonOf(error)}`, error)
+      // Errors of this package have a remedy in their message.
+      throw isGraupelError(error) ? error : failure(`failed: ${reasonOf(error)}`, error)
     }
   }
   return endWithin(clock, callTimeoutMs, signal, attempt, () =>
     failure(`did not answer within ${Math.ceil(callTimeoutMs)} ms`),
   )
-}
-
-/**
- * Whether this package made the error, so that its message has a remedy. Reading a client's error may throw.
- */
-function isOwn(error: unknown): boolean {
-  try {
-    if (error instanceof GraupelError) return true
-    return error instanceof RangeError && Object.hasOwn(errorCodes, (error as { code?: string }).code ?? '')
-  } catch {
-    return false
-  }
 }
 
 /** Whether another attempt would fail, too. */

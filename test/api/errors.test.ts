@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module'
-import { createGenerator, GraupelError } from 'graupel'
+import { inspect } from 'node:util'
+import { runInNewContext } from 'node:vm'
+import { createGenerator, GraupelError, isGraupelError } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { caught } from '../support/engines.js'
 
@@ -34,4 +36,69 @@ describe.each([
     expect(new Derived('ERR_CLOSED', 'mine')).toBeInstanceOf(Derived)
     expect(new Error('none')).not.toBeInstanceOf(own)
   })
+})
+
+/** The other copies of the package that this process has: its published ES modules, and CommonJS. */
+const copies = [
+  ['the sources', { createGenerator, GraupelError, isGraupelError }],
+  ['import', (await import('../../dist/index.js' as string)) as typeof commonJs],
+  ['require', commonJs],
+] as const
+
+describe.each(copies)('isGraupelError of %s', (_, { isGraupelError }) => {
+  it.each(copies)('is true for every kind of error of %s', (_, other) => {
+    const misuse = [
+      caught(() => other.createGenerator({ node: 1024 })),
+      caught(() => other.createGenerator({} as { node: number })),
+    ]
+    expect(misuse.map(({ name }) => name)).toEqual(['RangeError', 'TypeError'])
+    const all = [...misuse, refusal(other.createGenerator), new other.GraupelError('ERR_CLOSED', 'mine')]
+    expect(all.map(isGraupelError)).toEqual(all.map(() => true))
+    expect(all.map((error) => 'code' in error && error.code)).not.toContain(undefined)
+  })
+
+  it('is false for everything else', () => {
+    const error = new GraupelError('ERR_CLOSED', 'closed')
+    const throwing = new Proxy(error, {
+      get() {
+        throw new Error('get')
+      },
+    })
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const others = [
+      Object.assign(new TypeError('no'), { code: 'ERR_INVALID_ARG_TYPE' }),
+      Object.assign(new RangeError('no'), { code: 'ERR_CLOSED' }),
+      { name: 'GraupelError', code: 'ERR_CLOSED', message: 'closed' },
+      { ...error, [Symbol.for('graupel.error')]: true },
+      structuredClone(error),
+      Object.create(error),
+      throwing,
+      revoked,
+      null,
+      undefined,
+      'ERR_CLOSED',
+      () => error,
+    ]
+    expect(others.map(isGraupelError)).toEqual(others.map(() => false))
+  })
+})
+
+it('recognises an error of another realm', () => {
+  const foreign = runInNewContext("Object.assign(new RangeError('no'), { code: 'ERR_ID_INVALID' })") as Error
+  expect(isGraupelError(foreign)).toBe(false)
+  Object.defineProperty(foreign, Symbol.for('graupel.error'), { value: true })
+  expect([foreign instanceof Error, isGraupelError(foreign)]).toEqual([false, true])
+})
+
+it('marks errors so that no log shows it', () => {
+  const error = caught(() => createGenerator({ node: 1024 }))
+  expect(Object.keys(error)).toEqual(['code'])
+  expect(inspect(error)).not.toContain('graupel.error')
+})
+
+it('tells TypeScript the properties of the error', () => {
+  const error: unknown = refusal(createGenerator)
+  if (!isGraupelError(error)) throw error
+  expect([error.code === 'ERR_CLOCK_ROLLBACK', error.rollbackMs, error.message.length > 9]).toEqual([true, 10, true])
 })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { platform } from '#platform'
-import { errorCodes, GraupelError, rangeError, reasonOf, typeError } from '../../core/errors.js'
+import { GraupelError, isGraupelError, rangeError, reasonOf, typeError } from '../../core/errors.js'
 import { checkSignal, readOptions, showNoUrl } from '../../core/options.js'
 import { endWithin } from '../../core/timing.js'
 import { callWithin, located, StoreCalls } from '../calls.js'
@@ -199,7 +199,7 @@ async function openClient(
     return client.staysSilent ? replacing(opened, open) : opened
   } catch (cause) {
     // An error about an option.
-    if (Object.hasOwn(errorCodes, Object(cause).code)) throw cause
+    if (isGraupelError(cause)) throw cause
     const reason = reasonOf(cause)
     const remedy = remedyFor(url, reason)
     throw new GraupelError('ERR_STORE_UNAVAILABLE', `${url.shown} cannot be opened: ${reason}${remedy}`, { cause })
