@@ -1,5 +1,6 @@
 export { type Encoding, encodeId, encodings, parseId, type TextEncoding } from './codec/index.js'
 export { type ErrorCode, type ErrorDetails, errorCodes, GraupelError, isGraupelError } from './core/errors.js'
+export type { Instant } from './core/moment.js'
 export { type EngineInfo, type EngineKind, type EngineOption, engineInfo } from './engine/choose.js'
 export { type NodeSources, nodeFromEnvironment } from './engine/source/environment.js'
 export { createGenerator } from './generator/create.js'
@@ -12,7 +13,9 @@ export {
   defineLayout,
   type Field,
   type IdParts,
+  type IdRange,
   type IsNarrow,
+  idsBetween,
   isId,
   type Layout,
   type LayoutSpec,

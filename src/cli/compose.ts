@@ -1,4 +1,4 @@
-import { composeId, encodeId, type Layout } from '../index.js'
+import { composeId, encodeId, idsBetween, type Layout } from '../index.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import type { Output } from './output.js'
 import { layoutFlags, layoutsOf, momentOf, textEncodings } from './values.js'
@@ -40,10 +40,15 @@ export async function compose({ values, positionals }: Arguments<keyof typeof fl
     throw new UsageError('ERR_OPTION_INVALID', 'there is no time; give one, such as --time 2026-11-01')
   }
   const [layout] = layoutsOf({ layout: 'twitter', ...values }) as [Layout]
-  const moments = [momentOf('--time', time), ...(until === undefined ? [] : [momentOf('--until', until)])]
-  const [from = 0, to = from] = moments
-  if (to < from)
+  const from = momentOf('--time', time)
+  const to = until === undefined ? undefined : momentOf('--until', until)
+  if (to !== undefined && to < from)
     throw new UsageError('ERR_OPTION_INVALID', '--until is before --time; give the earlier moment as --time')
-  const ids = moments.map((timestampMs) => composeId({ timestampMs, node: 0 }, layout))
+  const ids = to === undefined ? [composeId({ timestampMs: from, node: 0 }, layout)] : endsOf(from, to, layout)
   await output.write(ids.map((id) => `${encodeId(id, format as 'decimal')}\n`).join(''))
+}
+
+function endsOf(from: number, to: number, layout: Layout): bigint[] {
+  const { first, end } = idsBetween(from, to, layout)
+  return [first, end]
 }

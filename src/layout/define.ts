@@ -59,9 +59,9 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
   const total = fields.reduce((sum, [, bits]) => sum + bits, 0)
   const maxBits = unsigned ? 64 : 63
   if (total > maxBits) {
-    const remedy = total === 64 ? 'shorten a field, or pass unsigned: true for 64' : 'shorten a field'
+    const others = total === 64 ? ', or pass unsigned: true for 64' : ''
     throw refuse(
-      `the fields have ${total} bits; at most ${maxBits} fit ${unsigned ? 'an unsigned' : 'a signed'} 64-bit integer: ${remedy}`,
+      `the fields have ${total} bits; at most ${maxBits} fit ${unsigned ? 'an unsigned' : 'a signed'} 64-bit integer: shorten a field${others}`,
     )
   }
   const layout = makeLayout({ name, epochMs, tickMs, fields: fields as unknown as F, unsigned, decodeOnly })
@@ -113,7 +113,7 @@ function adopt(value: unknown): Layout {
       'ERR_LAYOUT_INVALID',
       `the layout is ${show(value)}${because}; pass one of layouts, or what defineLayout returned`,
     ),
-    cause === undefined ? {} : { cause },
+    cause && { cause },
   )
 }
 

@@ -6,3 +6,4 @@ export { fieldsText, Layout, type LayoutSpec, type Placement } from './layout.js
 export { combineNode, type NodeOf, placeNode } from './node.js'
 export { beforeEpochError, checkLifetime, expiredError, layoutOf, optionsElsewhere } from './option.js'
 export { layouts } from './presets.js'
+export { type IdRange, idsBetween } from './range.js'

@@ -17,6 +17,11 @@ describe('graupel compose', () => {
     expect(lines(['compose', '--time', '2026-11-01', '--until', '2026-12-01'])).toEqual(ends.map(String))
   })
 
+  it('prints a range that begins before the epoch from id 0 on', () => {
+    const words = ['compose', '--time', '2001-01-01', '--until', '2026-12-01']
+    expect(lines(words)).toEqual(['0', String(id('2026-12-01T00:00:00Z'))])
+  })
+
   it.each<[string, string[], RegExp]>([
     ['no time', [], /there is no time; give one/],
     ['a word', ['2026-11-01'], /give the moment as --time/],

@@ -37,6 +37,7 @@ export const sectionsOfSql = [
   'UUID columns',
   'Text columns',
   'Ranges of time',
+  'Pages',
   'The time in SQL',
   'Partitions',
 ] as const

@@ -7,6 +7,7 @@ import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
 import { examplesOf, statementsOf, tableOf } from './document.ts'
 import { collationsOf, encoded, id, idsWithTimes, nameOf, pair, textEncodings } from './facts.ts'
+import { walk, walkOf } from './pages.ts'
 import { Project } from './project.ts'
 
 type Row = Record<string, unknown>
@@ -238,9 +239,20 @@ describeWith(['mysql'], 'MariaDB', () => {
       const expected = values.length === 1 ? ids.slice(480, 500).reverse() : ids.slice(100, 500)
       expect((await query(statement, values)).map(({ id }) => id)).toEqual(expected.map(String))
     }
+    for (const statement of statementsOf('Pages', 'MySQL, MariaDB')) {
+      const plan = (await query(`EXPLAIN ${statement}`, [ids[500]])).at(-1)
+      expect(plan).toMatchObject({ type: 'range', key: 'PRIMARY', Extra: 'Using where' })
+    }
     const [time = ''] = statementsOf('The time in SQL', 'MySQL, MariaDB')
     const [plan] = await query(`EXPLAIN SELECT * FROM (${time}) AS times WHERE made > NOW()`)
     expect(plan).not.toMatchObject({ type: 'range' })
+  })
+
+  it('pages in both directions', async () => {
+    const ids = createGenerator({ node: 7 }).take(50)
+    await fresh('orders', 'id BIGINT PRIMARY KEY, item TEXT')
+    await query('INSERT INTO orders VALUES ?', [ids.map((id) => [id, 'tea'])])
+    expect(await walk('MySQL, MariaDB', (statement, id) => query(statement, [id]))).toEqual(walkOf(ids))
   })
 
   it('tells the time of ids, in any time zone', async () => {

@@ -7,6 +7,7 @@ import type { Server } from '../stores/servers.ts'
 import { describeWith } from '../support/needs.ts'
 import { examplesOf, statementsOf, tableOf } from './document.ts'
 import { collationsOf, encoded, id, idsWithTimes, nameOf, pair, textEncodings } from './facts.ts'
+import { walk, walkOf } from './pages.ts'
 import { Project } from './project.ts'
 
 type Row = Record<string, unknown>
@@ -200,9 +201,21 @@ describeWith(['postgres'], 'PostgreSQL', () => {
       expect(plan).toMatch(/Index Cond: \(+id </m.test(plan) ? /Index Cond: \(id < / : /Index Cond: \(\(id >= .*id < /)
       expect(plan).not.toContain('Sort')
     }
+    for (const statement of statementsOf('Pages', 'PostgreSQL')) {
+      const plan = await query(`EXPLAIN ${statement.replace('?', '$1')}`, [ids[500]])
+      expect(JSON.stringify(plan)).toMatch(/Index Scan (Backward )?using orders_pkey/)
+    }
     const [time = ''] = statementsOf('The time in SQL', 'PostgreSQL')
     const byTime = await query(`EXPLAIN SELECT * FROM (${time}) AS times WHERE made > now()`)
     expect(JSON.stringify(byTime)).toContain('Seq Scan')
+  })
+
+  it('pages in both directions', async () => {
+    const ids = createGenerator({ node: 7 }).take(50)
+    await fresh('orders', 'id BIGINT PRIMARY KEY, item TEXT')
+    await query(`INSERT INTO orders SELECT unnest($1::bigint[]), 'tea'`, [ids])
+    const numbered = (statement: string, id: string) => query(statement.replace('?', '$1'), [id])
+    expect(await walk('PostgreSQL', numbered)).toEqual(walkOf(ids))
   })
 
   it('tells the time of ids', async () => {

@@ -73,6 +73,12 @@ describe.each(drivers)('%s', (name, place, example) => {
     expect(facts.indexes).toEqual([0, 1])
   })
 
+  it('pages in both directions, by the primary key', () => {
+    expect(facts.pages).toBe(true)
+    const search = expect.stringMatching(/^SEARCH orders USING INTEGER PRIMARY KEY \(rowid[<>]\?\)$/)
+    expect(facts.pagePlans).toEqual([[search], expect.arrayContaining([search])])
+  })
+
   it.each(examplesOf(name))('$file:$line runs', (block) => project.runBlock(block))
 
   it('has a program that runs', () =>

@@ -1,7 +1,10 @@
 import { createRequire } from 'node:module'
+import { isDeepStrictEqual } from 'node:util'
+import { createGenerator } from 'graupel'
 import { load } from '../../stores/kinds/kind.ts'
 import { statementsOf } from '../document.ts'
 import { id, idsWithTimes, nameOf, pair } from '../facts.ts'
+import { walk, walkOf } from '../pages.ts'
 
 // Prints as JSON what a driver of SQLite does with ids. It is a program of its own, because node:sqlite needs
 // another Node.
@@ -75,6 +78,12 @@ const wrong = told.filter(
 const times = { count: told.length, wrong: wrong.length }
 
 database.exec('DROP TABLE orders; CREATE TABLE orders (id INTEGER PRIMARY KEY, item TEXT)')
+const paged = createGenerator({ node: 7 }).take(50)
+const addTo = database.prepare('INSERT INTO orders (id) VALUES (?)')
+for (const id of paged) addTo.run(id)
+const page = (statement: string, id: string) =>
+  database.prepare(statement.replace('SELECT id,', 'SELECT CAST(id AS TEXT) AS id,')).all(id)
+const walked = await walk('SQLite', page)
 const plan = (statement: string) =>
   database
     .prepare(`EXPLAIN QUERY PLAN ${statement.replaceAll('?', '5')}`)
@@ -111,7 +120,9 @@ console.log(
     times,
     indexes: ['INTEGER', 'BIGINT'].map(indexes),
     // Runs last, because libsql keeps a table locked after EXPLAIN.
+    pages: isDeepStrictEqual(walked, walkOf(paged)),
     plans: statementsOf('Ranges of time', 'SQLite').map(plan),
+    pagePlans: statementsOf('Pages', 'SQLite').map(plan),
     planByTime: plan(`SELECT * FROM (${timeStatement}) WHERE made > '2026'`),
   }),
 )
