@@ -12,6 +12,7 @@ export {
   decode,
   defineLayout,
   type Field,
+  type GivenId,
   type IdParts,
   type IdRange,
   type IsNarrow,

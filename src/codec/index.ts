@@ -1,6 +1,7 @@
 import { show, typeError } from '../core/errors.js'
 import { didYouMean } from '../core/suggestion.js'
-import { type Field, genuineLayout, type Layout, loadId, toId } from '../layout/index.js'
+import { whole } from '../core/typed-array.js'
+import { type Field, type GivenId, genuineLayout, type Layout, loadId, toId } from '../layout/index.js'
 import { type Bytes, radixes, readBytes, readRadix, writeBytes, writeRadix } from './radix.js'
 
 export { DecimalWriter } from './decimal.js'
@@ -34,17 +35,26 @@ export const encodings: readonly Encoding[] = /* @__PURE__ */ Object.freeze([
  * by character or byte by byte. `decimal` has no padding, because its readers are JSON and JavaScript: it
  * sorts so only among ids of equal length.
  *
- * @param id - A bigint from 0 to 2^64 - 1, or its decimal digits.
+ * @param id - A bigint from 0 to 2^64 - 1, or its decimal digits. A number, with a layout of at most 53 bits.
  * @param encoding - One of {@link encodings}.
- * @throws TypeError, RangeError `ERR_ID_INVALID`; TypeError `ERR_ENCODING_UNKNOWN`.
+ * @param layout - The layout that the id has to fit. Without a layout, an id has up to 64 bits.
+ * @throws TypeError, RangeError `ERR_ID_INVALID`; TypeError `ERR_ENCODING_UNKNOWN`, `ERR_LAYOUT_INVALID`.
  * @example
  * encodeId(175928847299117063n, 'base62') // '0Czks0tP37X'
  */
-export function encodeId(id: bigint | string, encoding: 'bytes'): Bytes
-export function encodeId(id: bigint | string, encoding: TextEncoding): string
-export function encodeId(id: bigint | string, encoding: Encoding): string | Bytes
-export function encodeId(id: bigint | string, encoding: Encoding): string | Bytes {
-  const value = toId(id)
+export function encodeId<F extends readonly Field[]>(id: GivenId<F>, encoding: 'bytes', layout?: Layout<F>): Bytes
+export function encodeId<F extends readonly Field[]>(id: GivenId<F>, encoding: TextEncoding, layout?: Layout<F>): string
+export function encodeId<F extends readonly Field[]>(
+  id: GivenId<F>,
+  encoding: Encoding,
+  layout?: Layout<F>,
+): string | Bytes
+export function encodeId<F extends readonly Field[]>(
+  id: GivenId<F>,
+  encoding: Encoding,
+  layout?: Layout<F>,
+): string | Bytes {
+  const value = layout === undefined ? toId(id) : idIn(layout, id)
   if (encoding === 'decimal') return value.toString()
   if (encoding === 'bytes') return writeBytes(value)
   return writeRadix(value, radixOf(encoding))
@@ -71,8 +81,13 @@ export function parseId<F extends readonly Field[]>(
   layout?: Layout<F>,
 ): bigint {
   const id = read(text, encoding)
-  if (layout !== undefined) loadId(id, genuineLayout(layout))
-  return id
+  return layout === undefined ? id : idIn(layout, id)
+}
+
+/** Checks that an id fits a layout. @throws TypeError, RangeError `ERR_ID_INVALID`, `ERR_LAYOUT_INVALID` */
+function idIn<F extends readonly Field[]>(layout: Layout<F>, id: unknown): bigint {
+  loadId(id, genuineLayout(layout))
+  return whole[0] as bigint
 }
 
 function read(text: unknown, encoding: Encoding): bigint {

@@ -1,6 +1,6 @@
 import type { EngineKind } from '../engine/choose.js'
 import type { NodeSource } from '../engine/source/node-source.js'
-import { type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
+import { type DecodedId, decode, type Field, type GivenId, type Layout } from '../layout/index.js'
 import { checkIdArray, isSigned, signError } from '../numbers/array.js'
 import { Numbers } from '../numbers/numbers.js'
 import { Queue } from '../numbers/queue.js'
@@ -56,7 +56,7 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
     return { layout: this.layout.name, node: this.node, engine: this.engine, state: this.state }
   }
 
-  get decode(): (id: bigint | string) => DecodedId<F> {
+  get decode(): (id: GivenId<F>) => DecodedId<F> {
     return Numbers.made(this, 'decode', (of) => (id) => decode(id, of.layout))
   }
 

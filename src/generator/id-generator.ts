@@ -3,7 +3,7 @@
 
 import type { EngineKind } from '../engine/choose.js'
 import type { LeaseStats } from '../engine/source/shared-lease.js'
-import type { DecodedId, Field, IsNarrow, Layout } from '../layout/index.js'
+import type { DecodedId, Field, GivenId, IsNarrow, Layout } from '../layout/index.js'
 import type { IdArray } from '../state/engine.js'
 
 /**
@@ -98,7 +98,7 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   /** Makes `count` ids, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
   take(this: void, count: number): bigint[]
   /** Decodes an id of this generator's layout. @throws TypeError, RangeError `ERR_ID_INVALID`. */
-  decode(this: void, id: bigint | string): DecodedId<F>
+  decode(this: void, id: GivenId<F>): DecodedId<F>
   /** Counts what this generator has done; after `close()`, what it had done by then. */
   stats(this: void): Stats
   /**

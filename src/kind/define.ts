@@ -1,6 +1,6 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { readOptions } from '../core/options.js'
-import { type Field, genuineLayout, type Layout } from '../layout/index.js'
+import { type Field, type GivenId, genuineLayout, type Layout } from '../layout/index.js'
 import { checkKeys } from '../mask/keys.js'
 import { type Form, idForm, uuidForm } from './form.js'
 import type { Kind, KindOptions, KindText, UuidKind, UuidKindOptions } from './kind.js'
@@ -32,7 +32,9 @@ const prefixPattern = /^[a-z]([a-z_]{0,61}[a-z])?$/
  * const doc = defineKind({ prefix: 'doc', uuid: true })
  * doc.text('01890a5d-ac96-774b-bcce-b302099a8057') // 'doc_01h455vb4pex5vsknk084sn02q'
  */
-export function defineKind<const P extends string, F extends readonly Field[]>(options: KindOptions<P, F>): Kind<P>
+export function defineKind<const P extends string, F extends readonly Field[]>(
+  options: KindOptions<P, F>,
+): Kind<P, bigint, GivenId<F>>
 export function defineKind<const P extends string>(options: UuidKindOptions<P>): UuidKind<P>
 export function defineKind(given: KindOptions | UuidKindOptions): Kind | UuidKind {
   const options = readOptions(given as KindOptions & UuidKindOptions, optionNames, "{ prefix: 'ord', layout }")

@@ -21,7 +21,7 @@ export interface Form<Id, Given> {
 }
 
 /** Ids of a layout. Their texts sort as the ids do. */
-export function idForm(layout: Layout): Form<bigint, bigint | string> {
+export function idForm(layout: Layout): Form<bigint, bigint | string | number> {
   return {
     digits: digits64,
     write(id, codes, at) {

@@ -30,8 +30,8 @@ export interface Kind<P extends string = string, Id = bigint, Given = bigint | s
   /**
    * Writes the text of an id.
    *
-   * @param id - A bigint, or the id in decimal digits; of the kind's layout. A kind of UUIDs takes a UUID, as
-   * text or as 16 bytes.
+   * @param id - A bigint, or the id in decimal digits; of the kind's layout. A number, if this layout has at
+   * most 53 bits. A kind of UUIDs takes a UUID, as text or as 16 bytes.
    * @throws TypeError, RangeError `ERR_ID_INVALID`
    */
   readonly text: (id: Given) => KindText<P>

@@ -16,7 +16,7 @@ export function opaqueForm(
   keys: ReturnType<typeof checkKeys>,
   prefix: string,
   layout: Layout,
-): Form<bigint, bigint | string> {
+): Form<bigint, bigint | string | number> {
   const ciphers = keys.map(([, key]) => blockCipher(key))
   const [{ encrypt }] = ciphers as [(typeof ciphers)[0]]
   whole[0] = proofOf(prefix, layout)

@@ -3,7 +3,7 @@ import { ownProperties } from '../core/options.js'
 import { halves, high, low, two32 } from '../core/typed-array.js'
 import { genuineLayout } from './define.js'
 import { loadId } from './id.js'
-import type { Field, Layout, NodeFieldOf, Placement } from './layout.js'
+import type { Field, GivenId, Layout, NodeFieldOf, Placement } from './layout.js'
 import { combineNode, type NodeOf, placeNode } from './node.js'
 
 /**
@@ -47,14 +47,14 @@ export interface IdParts<F extends readonly Field[] = readonly Field[]> {
 /**
  * Takes an id apart.
  *
- * @param id - A bigint, or the id in decimal digits.
+ * @param id - A bigint, or the id in decimal digits. A number, if the layout has at most 53 bits.
  * @param layout - The layout it was made with; nothing in an id tells which.
  * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for
  * the layout; TypeError `ERR_LAYOUT_INVALID`.
  * @example
  * decode('175928847299117063', layouts.discord).timestamp.toISOString() // '2016-04-30T11:18:25.796Z'
  */
-export function decode<F extends readonly Field[]>(id: bigint | string, layout: Layout<F>): DecodedId<F> {
+export function decode<F extends readonly Field[]>(id: GivenId<F>, layout: Layout<F>): DecodedId<F> {
   layout = genuineLayout(layout)
   loadId(id, layout)
   const upper = halves[high] as number
@@ -80,14 +80,14 @@ export function decode<F extends readonly Field[]>(id: bigint | string, layout: 
  * Returns the time of an id, in milliseconds since 1970: the `timestampMs` of {@link decode}, in a fraction
  * of the time.
  *
- * @param id - A bigint, or the id in decimal digits.
+ * @param id - A bigint, or the id in decimal digits. A number, if the layout has at most 53 bits.
  * @param layout - The layout it was made with; nothing in an id tells which.
  * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for
  * the layout; TypeError `ERR_LAYOUT_INVALID`.
  * @example
  * timestampMsOf('175928847299117063', layouts.discord) // 1462015105796
  */
-export function timestampMsOf<F extends readonly Field[]>(id: bigint | string, layout: Layout<F>): number {
+export function timestampMsOf<F extends readonly Field[]>(id: GivenId<F>, layout: Layout<F>): number {
   layout = genuineLayout(layout)
   loadId(id, layout)
   return timeOf(layout, halves[high] as number, halves[low] as number)

@@ -1,14 +1,14 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { halves, high, low, two32, whole } from '../core/typed-array.js'
 import { genuineLayout } from './define.js'
-import type { Field, Layout } from './layout.js'
+import type { Field, GivenId, Layout } from './layout.js'
 
 /**
  * Whether {@link decode} takes a value as an id: a bigint from 0 to 2^64 - 1, or its decimal digits as
- * `String()` writes them. With a layout, also whether it has no more bits than ids of the layout. Never
- * throws.
+ * `String()` writes them. With a layout, also whether it has no more bits than ids of the layout. With a
+ * layout of at most 53 bits, such as `layouts.js53`, a number is an id, too. Never throws.
  *
- * A sign, a space, a leading zero and a number are refused: `Number` would read them, and other code may not.
+ * A sign, a space and a leading zero are refused: `Number` would read them, and other code may not.
  *
  * @param value - Anything, such as a parameter of a request.
  * @param layout - The layout that ids have to fit. A number is the index of a callback, and is ignored.
@@ -18,13 +18,13 @@ import type { Field, Layout } from './layout.js'
  * Array.of('7', '-7').filter(isId) // ['7']
  * isId('0175928847299117063') // false
  */
-export function isId<F extends readonly Field[]>(value: bigint | string, layout?: Layout<F>): boolean
-export function isId<F extends readonly Field[]>(value: unknown, layout?: Layout<F>): value is bigint | string
+export function isId<F extends readonly Field[]>(value: GivenId<F>, layout?: Layout<F>): boolean
+export function isId<F extends readonly Field[]>(value: unknown, layout?: Layout<F>): value is GivenId<F>
 export function isId(value: unknown, index: number): value is bigint | string
 export function isId<F extends readonly Field[]>(value: unknown, layout?: Layout<F> | number): boolean {
   if (layout === undefined || typeof layout === 'number') return load(value)
   layout = genuineLayout(layout)
-  return load(value) && fits(layout)
+  return load(value, layout) && fits(layout)
 }
 
 /**
@@ -32,7 +32,7 @@ export function isId<F extends readonly Field[]>(value: unknown, layout?: Layout
  * for an id that is too wide for the layout. @internal
  */
 export function loadId<F extends readonly Field[]>(id: unknown, layout: Layout<F>): void {
-  if (!load(id)) throw refusal(id)
+  if (!load(id, layout)) throw refusal(id, layout)
   if (!fits(layout)) {
     const value = whole[0] as bigint
     throw rangeError(
@@ -54,9 +54,17 @@ export function toId(id: unknown): bigint {
 /**
  * Writes an id to {@link halves}; returns `false` for any other value. This function alone defines what an id
  * is.
+ *
+ * @param layout - The layout that the id has to fit. Numbers are ids only with a layout.
  */
-function load(id: unknown): boolean {
+function load(id: unknown, layout?: Pick<Layout, 'bits'>): boolean {
   if (typeof id === 'string') return loadDigits(id)
+  if (typeof id === 'number') {
+    if (!isNarrow(layout) || !Number.isSafeInteger(id) || id < 0) return false
+    halves[high] = id / two32
+    halves[low] = id
+    return true
+  }
   if (typeof id !== 'bigint' || BigInt.asUintN(64, id) !== id) return false
   whole[0] = id
   return true
@@ -109,8 +117,13 @@ function fits<F extends readonly Field[]>({ bits }: Layout<F>): boolean {
   return bits >= 32 ? upper >>> (bits - 32) === 0 : upper === 0 && (halves[low] as number) >>> bits === 0
 }
 
+/** Whether numbers hold the ids of a layout. */
+function isNarrow(layout: Pick<Layout, 'bits'> | undefined): boolean {
+  return layout !== undefined && layout.bits <= 53
+}
+
 /** Why a value is no id. */
-function refusal(id: unknown): Error {
+function refusal(id: unknown, layout?: Pick<Layout, 'bits'>): Error {
   if (typeof id === 'bigint' || (typeof id === 'string' && /^[1-9][0-9]{19}$/.test(id))) {
     const shown = typeof id === 'bigint' ? show(id) : id
     return rangeError('ERR_ID_INVALID', `the id is ${shown}; an id lies between 0 and 2^64 - 1`)
@@ -120,6 +133,9 @@ function refusal(id: unknown): Error {
       'ERR_ID_INVALID',
       `the id is ${show(id)}; in decimal an id is 1 to 20 digits 0-9 without sign, space or leading zero`,
     )
+  }
+  if (typeof id === 'number' && isNarrow(layout)) {
+    return rangeError('ERR_ID_INVALID', `the id is ${show(id)}; as a number it is whole, from 0 to 2^53 - 1`)
   }
   const hint = typeof id === 'number' ? ': a number cannot hold 64 bits, the last digits may be lost already' : ''
   return typeError(

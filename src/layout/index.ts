@@ -1,7 +1,7 @@
 export { composeId, type DecodedId, decode, type IdParts, partOf, timeOf, timestampMsOf } from './decode.js'
 export { checkMakesIds, defineLayout, genuineLayout } from './define.js'
 export { isId, loadId, toId } from './id.js'
-export type { Field, IsNarrow, NodeFieldOf } from './layout.js'
+export type { Field, GivenId, IsNarrow, NodeFieldOf } from './layout.js'
 export { fieldsText, Layout, type LayoutSpec, type Placement } from './layout.js'
 export { combineNode, type NodeOf, placeNode } from './node.js'
 export { beforeEpochError, checkLifetime, expiredError, layoutOf, optionsElsewhere } from './option.js'

@@ -37,6 +37,15 @@ export type IsNarrow<F extends readonly Field[]> = number extends F['length']
     : AtMost53<Sum<F>>
 
 /**
+ * An id that the caller has: a bigint, or its decimal digits. With a layout of at most 53 bits also a
+ * JavaScript number, if TypeScript knows the widths of its fields.
+ */
+export type GivenId<F extends readonly Field[] = readonly Field[]> =
+  | bigint
+  | string
+  | ([IsNarrow<F>] extends [true] ? number : never)
+
+/**
  * The specification that {@link defineLayout} takes.
  *
  * @example

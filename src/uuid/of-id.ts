@@ -3,7 +3,7 @@ import { blockText, uuidText } from '../codec/uuid.js'
 import { rangeError, show, typeError } from '../core/errors.js'
 import { readOptions } from '../core/options.js'
 import { halves, high, low } from '../core/typed-array.js'
-import { type Field, genuineLayout, type Layout, loadId } from '../layout/index.js'
+import { type Field, type GivenId, genuineLayout, type Layout, loadId } from '../layout/index.js'
 import { checkKey, isEqual, proofOf } from '../mask/keys.js'
 import { bitsOf, block, load, loadedId } from './decode.js'
 
@@ -26,7 +26,7 @@ const optionNames: readonly string[] = ['key'] satisfies (keyof UuidKeyOptions)[
  * The bits that are random in other UUIDs are zero, and anyone who knows the layout can make such a UUID.
  * With a key, these bits prove that a holder of the key has made it.
  *
- * @param id - A bigint, or the id in decimal digits.
+ * @param id - A bigint, or the id in decimal digits. A number, if the layout has at most 53 bits.
  * @param layout - The layout that it was made with. Its sequence and node have at most 34 bits.
  * @throws TypeError, RangeError `ERR_ID_INVALID`, `ERR_LAYOUT_INVALID`, `ERR_KEY_INVALID`,
  * `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`.
@@ -36,7 +36,7 @@ const optionNames: readonly string[] = ['key'] satisfies (keyof UuidKeyOptions)[
  * uuidOf(1541815603606036480n, layouts.twitter, { key }) // '0181ab11-8149-7000-97ac-16138f3ece7d'
  */
 export function uuidOf<F extends readonly Field[]>(
-  id: bigint | string,
+  id: GivenId<F>,
   layout: Layout<F>,
   options: UuidKeyOptions = {},
 ): string {

@@ -1,4 +1,16 @@
-import { decode, isId, layouts, timestampMsOf } from 'graupel'
+import {
+  createGenerator,
+  decode,
+  defineLayout,
+  defineSerial,
+  encodeId,
+  isId,
+  type Layout,
+  layouts,
+  timestampMsOf,
+} from 'graupel'
+import { defineKind } from 'graupel/kind'
+import { uuidOf } from 'graupel/uuid'
 import { describe, expect, it } from 'vitest'
 import { caught } from '../support/engines.js'
 
@@ -89,5 +101,93 @@ describe('timestampMsOf', () => {
     for (const layout of [undefined, null, 'twitter', { ...layouts.twitter }]) {
       expect(caught(() => timestampMsOf(1n, layout as never)).code).toBe('ERR_LAYOUT_INVALID')
     }
+  })
+})
+
+describe('a number', () => {
+  const { js53 } = layouts
+  const ids = createGenerator({ node: 3, layout: js53, namespace: 'is-id', clock: () => Date.UTC(2030, 0, 1) })
+  const number = ids.nextNumber()
+  const id = BigInt(number)
+  const order = defineKind({ prefix: 'ord', layout: js53 })
+  const hidden = defineKind({ prefix: 'ord', layout: js53, keys: { a: Uint8Array.from({ length: 16 }, (_, i) => i) } })
+  const serial = defineSerial({ pattern: '{yyyyMMddHHmmssSSS}-{node}-{sequence}', layout: js53 })
+  /** Every function that takes an id of a layout. */
+  const calls: [string, (id: number, layout?: Layout) => unknown][] = [
+    ['decode', (id, layout = js53) => decode(id as never, layout)],
+    ['timestampMsOf', (id, layout = js53) => timestampMsOf(id as never, layout)],
+    ['encodeId', (id, layout = js53) => encodeId(id as never, 'base62', layout)],
+    ['encodeId to decimal', (id, layout = js53) => encodeId(id as never, 'decimal', layout)],
+    ['encodeId to bytes', (id, layout = js53) => encodeId(id as never, 'bytes', layout)],
+    ['uuidOf', (id, layout = js53) => uuidOf(id as never, layout)],
+    ['decode of a generator', (id) => ids.decode(id)],
+    ['text of a kind', (id) => order.text(id)],
+    ['text of an opaque kind', (id) => hidden.text(id)],
+    ['format of a serial', (id) => serial.format(id)],
+  ]
+
+  it.each(calls)('is an id of at most 53 bits for %s', (_, call) => {
+    for (const one of [number, 0, -0, 2 ** 32 - 1, 2 ** 32, 2 ** 52 + 1, Number.MAX_SAFE_INTEGER]) {
+      expect(call(one)).toEqual(call(BigInt(one) as never))
+    }
+    expect(isId(number, js53)).toBe(true)
+    expect(number).toBe(Number(id))
+  })
+
+  it.each(calls.slice(0, -4))('is refused by %s for a layout of more bits', (_, call) => {
+    expect(caught(() => call(number, layouts.twitter))).toMatchObject({
+      name: 'TypeError',
+      code: 'ERR_ID_INVALID',
+      message: `the id is ${number} (number); pass a bigint or a string of decimal digits: a number cannot hold 64 bits, the last digits may be lost already`,
+    })
+  })
+
+  it.each([1.5, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])('is refused if it is %d', (wrong) => {
+    expect(isId(wrong, js53)).toBe(false)
+    for (const [, call] of calls) {
+      expect(caught(() => call(wrong))).toMatchObject({
+        name: 'RangeError',
+        code: 'ERR_ID_INVALID',
+        message: `the id is ${wrong}; as a number it is whole, from 0 to 2^53 - 1`,
+      })
+    }
+  })
+
+  it('has to fit the layout as other ids do', () => {
+    const narrow = defineLayout({
+      name: 'narrow',
+      epochMs: 0,
+      tickMs: 1000,
+      fields: [
+        ['timestamp', 30],
+        ['sequence', 2],
+      ],
+    })
+    expect([isId(2 ** 32 - 1, narrow), isId(2 ** 32, narrow)]).toEqual([true, false])
+    expect(() => decode(2 ** 32, narrow)).toThrow(
+      "the id 4294967296 has 33 bits; ids of layout 'narrow' have at most 32",
+    )
+  })
+
+  it('is no id without a layout, or with a layout of more than 53 bits', () => {
+    const wide = defineLayout({
+      name: 'wide',
+      epochMs: 0,
+      tickMs: 1,
+      fields: [
+        ['timestamp', 42],
+        ['sequence', 12],
+      ],
+    })
+    expect([isId(number), isId(number, wide), isId(number, layouts.twitter)]).toEqual([false, false, false])
+    expect(() => encodeId(number as never, 'base62')).toThrow('(number); pass a bigint')
+  })
+})
+
+describe('encodeId with a layout', () => {
+  it('refuses an id that is too wide for it, as parseId does', () => {
+    expect(encodeId(2n ** 53n - 1n, 'hex', layouts.js53)).toBe('001fffffffffffff')
+    expect(() => encodeId(2n ** 53n, 'hex', layouts.js53)).toThrow('has 54 bits')
+    expect(caught(() => encodeId(1n, 'hex', 'js53' as never)).code).toBe('ERR_LAYOUT_INVALID')
   })
 })

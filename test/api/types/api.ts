@@ -15,13 +15,16 @@ import {
   layouts,
   nodeFromEnvironment,
   parseId,
+  type Serial,
   timestampMsOf,
 } from 'graupel'
 import { type ClientStats, connect, type IdClient, type NumberClient } from 'graupel/client'
+import { defineKind, type Kind } from 'graupel/kind'
 import type { Lease } from 'graupel/lease'
 import { createMask, type Mask } from 'graupel/mask'
 import { createSegmentGenerator, type SegmentGenerator, type SegmentHandle, type SegmentStats } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
+import { uuidOf } from 'graupel/uuid'
 
 const twitter = createGenerator({ node: { datacenter: 1, worker: 7 } })
 const id: bigint = twitter.next()
@@ -258,3 +261,38 @@ connect({ url: 'https://a', segment: 'orders', layout: layouts.twitter })
 // @ts-expect-error a client cannot choose the node
 connect({ url: 'https://a', node: 7 })
 export const clientsUsed = [nextRemote, shard, small, perhaps, counted]
+
+// A number is an id only of a layout whose widths are known, and at most 53 bits together.
+const narrowIds = createGenerator({ node: 3, layout: layouts.js53 })
+const narrowNumber: number = narrowIds.nextNumber()
+decode(narrowNumber, layouts.js53)
+narrowIds.decode(narrowNumber)
+timestampMsOf(narrowNumber, layouts.js53)
+encodeId(narrowNumber, 'base62', layouts.js53)
+uuidOf(narrowNumber, layouts.js53)
+defineKind({ prefix: 'ord', layout: layouts.js53 }).text(narrowNumber)
+defineSerial({ pattern: '{sequence}', layout: layouts.js53 }).format(narrowNumber)
+export const read = (outside: unknown) => isId(outside, layouts.js53) && decode(outside, layouts.js53)
+// @ts-expect-error twitter has 63 bits
+decode(narrowNumber, layouts.twitter)
+// @ts-expect-error twitter has 63 bits
+createGenerator({ node: 3 }).decode(narrowNumber)
+// @ts-expect-error twitter has 63 bits
+timestampMsOf(narrowNumber, layouts.twitter)
+// @ts-expect-error twitter has 63 bits
+encodeId(narrowNumber, 'base62', layouts.twitter)
+// @ts-expect-error no layout says that a number can hold the id
+encodeId(narrowNumber, 'base62')
+// @ts-expect-error twitter has 63 bits
+uuidOf(narrowNumber, layouts.twitter)
+// @ts-expect-error twitter has 63 bits
+defineKind({ prefix: 'ord', layout: layouts.twitter }).text(narrowNumber)
+// @ts-expect-error twitter has 63 bits
+defineSerial({ pattern: '{sequence}', layout: layouts.twitter }).format(narrowNumber)
+declare const unknownLayout: Layout
+// @ts-expect-error the widths are not known
+decode(narrowNumber, unknownLayout)
+// A generator, a serial or a kind of any layout can be passed where the layout is not known.
+createGenerator({ node: 3 }) satisfies IdGenerator
+defineSerial({ pattern: '{sequence}', layout: layouts.js53 }) satisfies Serial
+defineKind({ prefix: 'ord', layout: layouts.js53 }) satisfies Kind
