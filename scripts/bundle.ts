@@ -8,7 +8,7 @@ import { type InputOptions, type OutputOptions, type Plugin, rolldown } from 'ro
 const { version, exports, bin, repository } = JSON.parse(readFileSync('package.json', 'utf8'))
 
 /** Modules that programs import, by their paths in `src` and in `dist`. */
-const entries = Object.values<{ import?: { default: string } }>(exports).flatMap(({ import: esm }) => {
+export const entries = Object.values<{ import?: { default: string } }>(exports).flatMap(({ import: esm }) => {
   return esm === undefined ? [] : [nameOf(esm.default)]
 })
 /** Modules that `#platform` and `#cipher` of package.json lead to. */

@@ -1,29 +1,65 @@
-// Makes the declarations of `dist` from `src`, by tsc.
+// Makes the declarations of `dist` from `src`: tsc makes a file for each module, and rollup joins the
+// modules, a file for each entry. As in the JavaScript, `dist/core.d.cts` has what `graupel` shares with
+// other entries, and `dist/shared.d.cts` what others share: `graupel` needs no types of a system.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { filesIn, replace } from './bundle.ts'
+import { basename, join, resolve } from 'node:path'
+import { type PluginContext, type RenderedChunk, rollup } from 'rollup'
+import { dts } from 'rollup-plugin-dts'
+import { entries, replace } from './bundle.ts'
 
 export async function writeDeclarations(): Promise<void> {
   await replace('dist', /\.d\.c?ts$/, async (folder) => {
-    const project = 'scripts/tsconfig.sources.json'
-    const words = ['node_modules/typescript/bin/tsc', '-p', project, '--emitDeclarationOnly', '--outDir', folder]
-    const { status } = spawnSync(process.execPath, words, { stdio: 'inherit' })
-    if (status !== 0) throw new Error('tsc has found errors in src')
-    for (const file of filesIn(folder)) {
-      // No entry has a type of these folders, but for the events.
-      if (/^(cli|host|inspect)\/|^platform\/(?!events\.)/.test(file)) rmSync(join(folder, file))
-      else makeCommon(join(folder, file))
-    }
+    const modules = join(folder, 'modules')
+    writeModules(modules)
+    await joinModules(modules, folder)
+    rmSync(modules, { recursive: true })
+    for (const entry of entries) writeEsModule(join(folder, entry))
   })
+}
+
+function writeModules(folder: string): void {
+  const project = 'scripts/tsconfig.sources.json'
+  const words = ['node_modules/typescript/bin/tsc', '-p', project, '--emitDeclarationOnly', '--outDir', folder]
+  const { status } = spawnSync(process.execPath, words, { stdio: 'inherit' })
+  if (status !== 0) throw new Error('tsc has found errors in src')
 }
 
 /**
  * Makes the declarations those of CommonJS, because ES modules can take theirs from CommonJS, and not the
  * other way round. So there is one set, and a layout of one form has the type that the other form asks for.
  */
-function makeCommon(file: string): void {
-  const text = readFileSync(file, 'utf8')
-  writeFileSync(file.replace(/ts$/, 'cts'), text.replace(/(?<=['"]\.[^'"\n]*)\.js(?=['"])/g, '.cjs'))
-  writeFileSync(file, `export * from './${basename(file, '.d.ts')}.cjs'\n`)
+async function joinModules(modules: string, folder: string): Promise<void> {
+  const build = await rollup({
+    input: Object.fromEntries(entries.map((name) => [name, `${modules}/${name}.d.ts`])),
+    plugins: [dts()],
+    onLog(_level, { message }) {
+      // An entry may use a type that it does not export.
+      if (!message.includes('private shared type exports')) throw new Error(message)
+    },
+  })
+  const core = resolve(modules, 'index.d.ts')
+  const manualChunks = (id: string, { getModuleInfo }: Pick<PluginContext, 'getModuleInfo'>) => {
+    const users = new Set<string>()
+    const seen = new Set([id])
+    for (const module of seen) {
+      const info = getModuleInfo(module)
+      if (info?.isEntry) users.add(module)
+      for (const importer of info?.importers ?? []) seen.add(importer)
+    }
+    if (users.size < 2) return undefined
+    return users.has(core) ? 'core' : 'shared'
+  }
+  // rollup leaves these lines below the imports, where they have no effect.
+  const banner = ({ moduleIds }: RenderedChunk) => {
+    const lines = moduleIds.flatMap((id) => readFileSync(id, 'utf8').match(/^\/\/\/ <reference .*$/gm) ?? [])
+    return [...new Set(lines)].join('\n')
+  }
+  const [entryFileNames, chunkFileNames] = ['[name].d.cts', '[name].d.cts']
+  await build.write({ dir: folder, entryFileNames, chunkFileNames, manualChunks, minifyInternalExports: false, banner })
+  await build.close()
+}
+
+function writeEsModule(entry: string): void {
+  writeFileSync(`${entry}.d.ts`, `export * from './${basename(entry)}.cjs'\n`)
 }

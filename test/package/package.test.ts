@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'n
 import { join, posix } from 'node:path'
 import { createMask } from 'graupel/mask'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { filesIn } from '../../scripts/bundle.ts'
 import { repository } from '../support/documents.ts'
 import { describeWith } from '../support/needs.ts'
 import { copyProject, node, npm, packageFolder, run, temporaryFolder } from './consumer.ts'
@@ -19,7 +20,7 @@ const entries = Object.keys(exports)
 const bareProject = join(folder, 'bare')
 /** The js engine refuses a node that another process holds, so it gets a folder that only these tests use. */
 const ownStates = { GRAUPEL_STATE_FOLDER: join(folder, 'states') }
-type Conditions = Partial<Record<'import' | 'require', { default: string }>>
+type Conditions = Partial<Record<'import' | 'require', { types: string; default: string }>>
 let tarball: string
 let binary: string
 
@@ -172,6 +173,41 @@ describeWith(['native'], 'an installed package', () => {
     const { result, warnings } = run(bareProject, thousandIds, ownStates)
     expect(result).toBe(1000)
     expect(warnings).toEqual([{ code: 'GRAUPEL_JS_ENGINE', message: expect.stringContaining('no binary for') }])
+  })
+})
+
+describeWith(['native'], 'the declarations', () => {
+  const isDeclaration = (file: string) => /\.d\.c?ts$/.test(file)
+  const text = (file: string) => readFileSync(join(packageFolder(project), file), 'utf8')
+  const forms = Object.values<Conditions>(exports).flatMap((one) => [one.import ?? [], one.require ?? []].flat())
+
+  const shared = ['dist/core.d.cts', 'dist/shared.d.cts']
+
+  test('of an entry are one file for each form, beside two files of what entries share', () => {
+    const paths = [...forms.map(({ types }) => posix.normalize(types)), ...shared]
+    const files = filesInTarball(tarball).map((file) => file.replace(/^package\//, ''))
+    expect(files.filter(isDeclaration).sort()).toEqual(paths.sort())
+  })
+
+  test('have each export once, with its docstring, so it is the same type in all entries and both forms', () => {
+    const files = filesIn(packageFolder(project)).filter(isDeclaration)
+    const isExport = new Set<string>()
+    /** For each name the files that declare it, with the line before. */
+    const found = new Map<string, Map<string, string>>()
+    for (const file of files) {
+      const lists = shared.includes(file) ? [] : text(file).matchAll(/^export (?:type )?\{ (.*) \}/gm)
+      for (const [, names = ''] of lists) for (const name of names.split(', ')) isExport.add(name)
+      const declarations = /^(.*)\n(?:declare )?(?:class|const|function|interface|type) (\w+)/gm
+      for (const [, before = '', name = ''] of text(file).matchAll(declarations)) {
+        const places = found.get(name) ?? new Map()
+        // A function with several signatures has the docstring before the first.
+        found.set(name, places.set(file, places.get(file) ?? before))
+      }
+    }
+    expect([...isExport]).toEqual(expect.arrayContaining(['GraupelError', 'Layout', 'Lease', 'Store']))
+    for (const name of isExport) {
+      expect([...(found.get(name) ?? [])], name).toEqual([[expect.any(String), expect.stringMatching(/\*\/$/)]])
+    }
   })
 })
 
