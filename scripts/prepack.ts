@@ -1,10 +1,12 @@
 // npm runs this before it packs the package (`prepack`), and with --undo afterwards (`postpack`). npm 11 and
 // newer warn of a tarball whose manifest has a script `prepare`, Yarn warns of `workspaces`, and npm runs
 // node-gyp for a binding.gyp in the root of a package. So the package has none of them. Users who compile
-// have no devDependencies, so binding.gyp and the headers of node-addon-api are beside the sources.
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+// have no devDependencies, so binding.gyp and the headers of node-addon-api are beside the sources. The
+// headers are compressed to a tenth, because few users compile; `graupel build` unpacks them.
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { brotliCompressSync } from 'node:zlib'
 import { build } from './build.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -19,9 +21,11 @@ if (process.argv.includes('--undo')) {
 } else {
   await build('library', 'types')
   const from = join(root, 'node_modules/node-addon-api')
-  for (const name of readdirSync(from)) {
-    if (/\.h$|^LICENSE/.test(name)) cpSync(join(from, name), join(headers, name))
-  }
+  const names = readdirSync(from).filter((name) => name.endsWith('.h'))
+  const texts = Object.fromEntries(names.map((name) => [name, readFileSync(join(from, name), 'utf8')]))
+  mkdirSync(headers, { recursive: true })
+  writeFileSync(join(headers, 'headers.json.br'), brotliCompressSync(JSON.stringify(texts)))
+  copyFileSync(join(from, 'LICENSE.md'), join(headers, 'LICENSE.md'))
   copyFileSync(join(root, 'binding.gyp'), recipe)
   mkdirSync(join(root, 'build'), { recursive: true })
   copyFileSync(manifest, ownManifest)

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { brotliDecompressSync } from 'node:zlib'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import type { Output } from './output.js'
 
@@ -115,11 +116,7 @@ function compile(): void {
   try {
     fs.cpSync(join(root, 'native'), join(staging, 'native'), { recursive: true })
     fs.copyFileSync(recipe(), join(staging, 'binding.gyp'))
-    // Only a clone has these: the package has their headers in `native`.
-    const headersOfAddons = 'node_modules/node-addon-api'
-    if (fs.existsSync(join(root, headersOfAddons))) {
-      fs.cpSync(join(root, headersOfAddons), join(staging, headersOfAddons), { recursive: true })
-    }
+    copyAddonHeaders()
     const headers = headersOfThisNode()
     const args = ['rebuild', '--jobs=max', ...(headers === undefined ? [] : [`--nodedir=${headers}`])]
     const own = nodeGyp()
@@ -138,6 +135,19 @@ function compile(): void {
     fs.rmSync(staging, { recursive: true, force: true })
   }
   fs.rmSync(logFile)
+}
+
+/** Copies the headers of node-addon-api. A clone has them in node_modules, and the package in one file. */
+function copyAddonHeaders(): void {
+  const ofClone = 'node_modules/node-addon-api'
+  if (fs.existsSync(join(root, ofClone))) {
+    fs.cpSync(join(root, ofClone), join(staging, ofClone), { recursive: true })
+    return
+  }
+  const folder = join(staging, 'native/node-addon-api')
+  const file = brotliDecompressSync(fs.readFileSync(join(folder, 'headers.json.br')))
+  const texts: Record<string, string> = JSON.parse(file.toString())
+  for (const [name, text] of Object.entries(texts)) fs.writeFileSync(join(folder, name), text)
 }
 
 /** Returns the first error in the log: of the compiler, or of node-gyp. */
