@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { copyManual, manual } from './manual.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -37,9 +38,12 @@ const parts = {
     make: async () => (await import('./declarations.ts')).writeDeclarations(),
   },
   server: {
-    sources: ['server/src', 'server/tsconfig.json', 'src', 'scripts/bundle.ts'],
+    sources: ['server/src', 'server/tsconfig.json', 'src', 'scripts/bundle.ts', 'scripts/manual.ts', ...manual],
     stamp: 'server/dist/.server',
-    make: async () => (await import('./bundle.ts')).bundleServer(),
+    make: async () => {
+      copyManual()
+      await (await import('./bundle.ts')).bundleServer()
+    },
   },
   page: {
     sources: ['web/src', 'web/index.html', 'web/vite.config.ts', 'src', 'package.json'],

@@ -26,7 +26,7 @@ import {
   temporaryFolder,
   type Variables,
 } from './consumer.ts'
-import { bareTarball, binaryPath, filesInTarball, publishedBinary, putBinary, repack } from './tarball.ts'
+import { bareTarball, binaryPath, filesInTarball, most, publishedBinary, putBinary, repack } from './tarball.ts'
 
 // Installations of the package with or without a binary, with or without a compiler. test/runtimes runs this
 // file on every Node.
@@ -50,6 +50,11 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('a package with a binary', () => {
+  // package.test.ts measures the rest.
+  test('weighs at most 2.5 MB, because a binary has at most 280 kB', () => {
+    expect(statSync(published).size).toBeLessThanOrEqual(most.bytesOfBinary)
+  })
+
   test('gives the native engine with no script run, no compiler and no warning', () => {
     const tarball = repack(bareTarball(), join(folder, 'whole'), (content) => {
       mkdirSync(dirname(join(content, binaryPath)), { recursive: true })

@@ -23,6 +23,9 @@ if (target === undefined) throw new Error(`no binary is published for ${process.
 /** The path of this platform's binary in the package. */
 export const binaryPath = `prebuilds/${target.folder}/${target.file}`
 
+/** The most bytes and files of the package, unpacked and with one binary, and the most bytes of a binary. */
+export const most = { bytes: 2_500_000, files: 250, bytesOfBinary: 280_000 }
+
 /** Packs this repository as `npm publish` would, but without binaries. */
 export function pack(folder: string): string {
   // A copy is packed, because packing rebuilds `dist`, which other tests load meanwhile.
