@@ -8,15 +8,18 @@ export interface Situation {
   aheadMs: number
 }
 
+/** Wait until the clock shows `untilTick`, `waitMs` from now, or throw. */
+type Delay =
+  | { readonly do: 'wait'; readonly untilTick: number; readonly waitMs: number }
+  | { readonly do: 'throw'; readonly retryAfterMs: number }
+
 /** The decision of a policy about a situation. */
 export type Verdict =
   /** Go on counting, up to this tick. */
   | { readonly do: 'grant'; readonly limitTick: number }
-  /** Take the unused slots of the tick that the clock shows. If there are none, judge by `'wait'`. */
-  | { readonly do: 'unused' }
-  /** Wait until the clock shows this tick, `waitMs` from now. */
-  | { readonly do: 'wait'; readonly untilTick: number; readonly waitMs: number }
-  | { readonly do: 'throw'; readonly retryAfterMs: number }
+  /** Take the unused slots of the tick that the clock shows. If there are none, do `otherwise`. */
+  | { readonly do: 'unused'; readonly otherwise: Delay }
+  | Delay
 
 /**
  * Tells a rollback from an overflow. Returns `undefined` if the word is not ahead.
@@ -59,7 +62,7 @@ export function judge(
     : kind === 'overflow'
       ? Number.POSITIVE_INFINITY
       : Math.max(policy.maxWaitMs, clock.tickMs)
-  const waitFor = (tick: number): Verdict => {
+  const waitFor = (tick: number): Delay => {
     const waitMs = msUntil(tick)
     return waitMs <= maxMs ? { do: 'wait', untilTick: tick, waitMs } : { do: 'throw', retryAfterMs: waitMs }
   }
@@ -69,7 +72,7 @@ export function judge(
     case 'wait':
       return waitFor(seen.headTick)
     case 'reuse':
-      return { do: 'unused' }
+      return { do: 'unused', otherwise: waitFor(seen.headTick) }
     case 'advance': {
       // The layout has no slot after its last tick. When the clock has passed that, the layout has expired.
       if (seen.headTick > clock.maxTick) return waitFor(seen.headTick)

@@ -49,8 +49,6 @@ export class PolicyRunner implements MoreNumbers {
   /** Works on a task until it is done; if it must not block, until it has made some ids or has to wait. */
   #work(task: Task, waits: Waits): 'done' | 'again' | 'later' {
     const { core, policy, subject } = this.#judged
-    // `reuse` has found no unused slot, so the call waits for the clock instead.
-    let nothingUnused = false
     for (;;) {
       // A copy, because the engine reuses the object, and a policy function may use the generator.
       const seen = { ...observe(this.#judged) }
@@ -61,16 +59,19 @@ export class PolicyRunner implements MoreNumbers {
       waits.leaveCeiling()
       const { nowTick } = seen
       const situation = situationOf(seen, subject.layout.tickMs)
-      let progress: Progress
+      let progress: Progress = 'none'
       if (situation === undefined) {
         progress = task.proceed()
       } else {
         this.#count(situation, seen)
-        const reuseFailed = nothingUnused && situation.kind === 'rollback'
-        const action = reuseFailed ? 'reuse' : this.#actionFor(situation, seen)
-        const verdict = judge(reuseFailed ? 'wait' : action, situation, seen, policy, subject.layout, waits.mayBlock)
-        nothingUnused = false
-        platform.debug?.('verdict', { ...this.#event(situation, seen.nowMs), action, ...verdict })
+        const action = this.#actionFor(situation, seen)
+        let verdict = judge(action, situation, seen, policy, subject.layout, waits.mayBlock)
+        if (verdict.do === 'unused') {
+          progress = task.proceed(permitted(core, { nowTick }))
+          if (progress === 'none') verdict = verdict.otherwise
+        }
+        const facts = verdict.do === 'unused' ? { do: verdict.do } : verdict
+        platform.debug?.('verdict', { ...this.#event(situation, seen.nowMs), action, ...facts })
         if (verdict.do === 'throw') throw policyError(this.#judged, situation, seen.nowMs, verdict.retryAfterMs, action)
         if (verdict.do === 'wait') {
           if (waits.forClock({ ...verdict, situation })) continue
@@ -79,10 +80,6 @@ export class PolicyRunner implements MoreNumbers {
         if (verdict.do === 'grant') {
           if (situation.kind === 'rollback') this.#ledByRollback = true
           progress = task.proceed(permitted(core, { nowTick, limitTick: verdict.limitTick }))
-        } else {
-          progress = task.proceed(permitted(core, { nowTick }))
-          nothingUnused = progress === 'none'
-          if (nothingUnused) continue
         }
       }
       if (progress === 'done') return 'done'

@@ -75,7 +75,18 @@ describe('the verdict', () => {
       seen(1990, 2001),
       { do: 'wait', untilTick: 2001, waitMs: 11 },
     ],
-    ['reuse: try the past', 'reuse', seen(100, 105), { do: 'unused' }],
+    [
+      'reuse: try the past, and otherwise wait',
+      'reuse',
+      seen(100, 105),
+      { do: 'unused', otherwise: { do: 'wait', untilTick: 105, waitMs: 5 } },
+    ],
+    [
+      'reuse: try the past, and otherwise throw beyond the limit',
+      'reuse',
+      seen(100, 152),
+      { do: 'unused', otherwise: { do: 'throw', retryAfterMs: 52 } },
+    ],
   ])('%s', (_, action, observation, verdict) => {
     expect(judge(action, overflow, observation, policy, clock, true)).toEqual(verdict)
   })
