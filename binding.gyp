@@ -63,6 +63,7 @@
       "dependencies": ["host"],
       "sources": [
         "native/binding/addon.cc",
+        "native/binding/bounds.cc",
         "native/binding/calls.cc",
         "native/binding/elements.cc",
         "native/binding/environment.cc",

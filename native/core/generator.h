@@ -7,6 +7,7 @@
 #include "ceiling.h"
 #include "generation.h"
 #include "layout.h"
+#include "reuse.h"
 #include "sequence_start.h"
 #include "state.h"
 #include "steps.h"

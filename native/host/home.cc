@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "../core/clock.h"
+#include "../core/reuse.h"
+#include "../core/succession.h"
 #include "process_state.h"
 
 namespace graupel {

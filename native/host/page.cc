@@ -7,6 +7,7 @@
 
 #include "../core/checksum.h"
 #include "../core/clock.h"
+#include "../core/succession.h"
 #include "memory_folder.h"
 #include "system.h"
 

@@ -8,24 +8,6 @@ import { faultError } from './native/fault.js'
 /** Which engine makes the ids: `'native'` is C++, `'js'` is TypeScript. */
 export type EngineKind = 'native' | 'js'
 
-/** The engine that `engine: 'auto'` chooses in this process, and why. */
-export interface EngineInfo {
-  /** The engine. */
-  kind: EngineKind
-  /** Path of the native engine's binary; only with `'native'`. */
-  file?: string
-  /** Why the native engine was not chosen; only with `'js'`. */
-  reason?: string
-  /**
-   * Whether a copy of the machine that continues with its memory would be noticed (docs/guarantees.md):
-   * `'detected'`, a device tells it; `'hooked'`, the program has called `lease.park()` or `lease.resume()`;
-   * `'possible'`, the hypervisor can copy this machine, and nothing tells it; `'unknown'`.
-   */
-  copies: 'detected' | 'hooked' | 'possible' | 'unknown'
-  /** Path of the device that tells it; only with `'detected'`. */
-  copiesDevice?: string
-}
-
 /** @internal */
 export const engineOptions = ['auto', 'native', 'js'] as const
 /** The option `engine`: `'auto'` is the native engine if it loads, and the js engine otherwise. */
@@ -34,42 +16,31 @@ export type EngineOption = (typeof engineOptions)[number]
 /** The variable of the environment that overrides `'auto'`. */
 const engineVariable = 'GRAUPEL_ENGINE'
 
-type Choice = Omit<EngineInfo, 'copies' | 'copiesDevice'>
+/** The engine of the option `engine: 'auto'`. */
+export interface AutomaticEngine {
+  /** The engine. */
+  kind: EngineKind
+  /** Path of the native engine's binary; only with `'native'`. */
+  file?: string
+  /** Why the native engine was not chosen; only with `'js'`. */
+  reason?: string
+}
 
-let automatic: Choice | undefined
+let automatic: AutomaticEngine | undefined
 let native: NativeEngine | undefined
 
 /**
- * Tells which engine a generator with the default `engine: 'auto'` uses in this process: the engine that the
- * variable `GRAUPEL_ENGINE` names; if it is not set, the native engine if it loads, and the js engine
- * otherwise. The first call decides for the process.
+ * Returns the engine that the option `engine: 'auto'` means, and why. The first call decides for the process.
  *
- * @throws TypeError `ERR_OPTION_INVALID` for another value of `GRAUPEL_ENGINE`; GraupelError
- * `ERR_NATIVE_UNAVAILABLE` if `GRAUPEL_ENGINE` is `native` and the native engine does not load,
- * `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs.
- * @example
- * engineInfo().kind // 'native'
+ * @throws as `engineInfo`
+ * @internal
  */
-export function engineInfo(): EngineInfo {
+export function automaticEngine(): AutomaticEngine {
   if (automatic === undefined) {
     automatic = chooseAutomatically()
     publish('engine', { ...automatic })
   }
-  return { ...automatic, ...copiesOf(automatic) }
-}
-
-function copiesOf({ kind }: Choice): Pick<EngineInfo, 'copies' | 'copiesDevice'> {
-  const copiesDevice = kind === 'native' ? requireNative().binding.generationDevice() : ''
-  if (copiesDevice !== '') return { copies: 'detected', copiesDevice }
-  if (isHooked) return { copies: 'hooked' }
-  return { copies: platform.canBeCopied() ? 'possible' : 'unknown' }
-}
-
-let isHooked = false
-
-/** Remembers that the program tells of copies of the machine by itself. @internal */
-export function noteHook(): void {
-  isHooked = true
+  return automatic
 }
 
 /**
@@ -97,7 +68,7 @@ export function chooseEngine(option: unknown, state: string | undefined): Engine
     requireNative(`state is ${show(state)}`)
   }
   if (option === 'native') requireNative("engine is 'native'")
-  const kind = option === 'auto' ? engineInfo().kind : option
+  const kind = option === 'auto' ? automaticEngine().kind : option
   const siblings = kind === 'js' && state === undefined ? platform.siblingProcesses() : undefined
   if (siblings === undefined) return kind
   throw new GraupelError(
@@ -139,7 +110,7 @@ export function requireNative(given = "engine is 'native'"): NativeEngine {
   return native
 }
 
-function chooseAutomatically(): Choice {
+function chooseAutomatically(): AutomaticEngine {
   const wanted = platform.environmentVariable(engineVariable) ?? 'auto'
   checkEngineOption(wanted, engineVariable)
   if (wanted === 'js') return { kind: 'js', reason: `${engineVariable} is 'js'` }

@@ -1,5 +1,6 @@
 import { GraupelError } from '../core/errors.js'
-import { allowedAddon, type EngineKind, noteHook, requireNative } from './choose.js'
+import { allowedAddon, type EngineKind, requireNative } from './choose.js'
+import { noteHook } from './info.js'
 import type { ThreadStates } from './js/thread-states.js'
 import type { NativeEngine } from './native/core.js'
 import { ownStates, sharedStates } from './states.js'

@@ -1,5 +1,5 @@
 import { GraupelError } from '../core/errors.js'
-import { allowedAddon, chooseEngine, type EngineKind, engineInfo, isJsForced, requireNative } from './choose.js'
+import { allowedAddon, automaticEngine, chooseEngine, type EngineKind, isJsForced, requireNative } from './choose.js'
 import { requireReach } from './generation.js'
 import { sharedStates } from './states.js'
 
@@ -27,7 +27,7 @@ export function processEngines(): readonly EngineKind[] {
  * @internal
  */
 export function decideEngine(): void {
-  const { kind } = engineInfo()
+  const { kind } = automaticEngine()
   if (kind === 'js') useEngine(kind)
 }
 

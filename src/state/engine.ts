@@ -52,7 +52,7 @@ export interface CeilingWaited {
 }
 
 /** Slots that a core has reserved: `count` from a sequence number of a tick on, in consecutive ticks. */
-export interface Reservation {
+interface Reservation {
   /** How many reservations the core has made on its present state; 0 for none, and if it is closed. */
   readonly number: number
   readonly tick: number

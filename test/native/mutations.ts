@@ -192,7 +192,7 @@ ${raiseFloor}`,
   },
   {
     defect: 'a state is sealed before the next state is raised',
-    file: 'core/state.h',
+    file: 'core/succession.h',
     from: `    if (!RaiseFloor(to, word)) return false;
     // [begin] Published by the seal.
     RaiseTo(from.last, word);
@@ -211,7 +211,7 @@ ${raiseFloor}`,
   },
   {
     defect: 'past ticks of a sealed state are reused',
-    file: 'core/state.h',
+    file: 'core/reuse.h',
     from: '  if (word == kSealed) return Status::kMoved;\n',
     to: '',
     test: 'interleave',
@@ -266,21 +266,21 @@ ${raiseFloor}`,
   },
   {
     defect: 'a new page begins with the tick in which the former page was deleted',
-    file: 'core/state.h',
+    file: 'core/succession.h',
     from: 'if ((is_sealed || now_tick != nullptr) && slot < next_tick) slot = next_tick;',
     to: '',
     test: 'deletion',
   },
   {
     defect: 'a sealed page begins at its sealed word',
-    file: 'core/state.h',
+    file: 'core/succession.h',
     from: 'is_sealed ? last + 1 : last',
     to: 'last',
     test: 'deletion',
   },
   {
     defect: 'the word of a sealed page is forgotten',
-    file: 'core/state.h',
+    file: 'core/succession.h',
     from: '    RaiseTo(from.last, word);\n',
     to: '',
     test: 'deletion',
@@ -294,7 +294,7 @@ ${raiseFloor}`,
   },
   {
     defect: 'the history of a page that begins again keeps its old floor',
-    file: 'core/state.h',
+    file: 'core/succession.h',
     from: `  // [floor] Raised before the word.
   if (History* history = HistoryOf(state)) history->RaiseFloor(slot);\n`,
     to: '',

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../../native/core/reuse.h"
 #include "../../native/core/state.h"
+#include "../../native/core/succession.h"
 
 namespace graupel {
 

@@ -4,7 +4,7 @@ import type { CoreSpec, SequenceStartMode, StateSpec } from '../../state/engine.
 import { describeLayout, fileKeyOf, makeKey } from '../../state/key.js'
 
 /** A state file. */
-export interface FileOption {
+interface FileOption {
   readonly kind: 'file'
   /** The path as it was given. */
   readonly path: string
