@@ -35,7 +35,7 @@ const unused = new Map([
     'export const nodeVariable = undefined, nodeFromVariable = undefined, nodeFromEnvironment = undefined, isNodeUnique = undefined',
   ],
   [source('engine/source/leased-node.ts'), 'export const LeasedNode = undefined'],
-  [source('engine/source/shared-lease.ts'), 'export const readLeaseOption = undefined'],
+  [source('generator/lease-option.ts'), 'export const leaseOf = () => undefined'],
 ])
 
 const withoutUnused: Plugin = {

@@ -1,15 +1,15 @@
 import { rangeError, show, typeError } from '../core/errors.js'
+import { type Resolved, type Rows, readRow, readTable } from '../core/options.js'
 import {
-  callTimeoutFrom,
-  checkName,
-  checkSignal,
+  abortSignal,
   endpointsFrom,
-  fetchFrom,
-  millisecondsFrom,
-  prefetchAtFrom,
-  readOptions,
-  wholeFrom,
-} from '../core/options.js'
+  fetcher,
+  globalFetch,
+  milliseconds,
+  nameOfNumbers,
+  part,
+  whole,
+} from '../core/readers.js'
 import { checkMakesIds, type Field, genuineLayout, type Layout, layouts } from '../layout/index.js'
 
 import type { Answer } from './answer.js'
@@ -110,82 +110,68 @@ export interface SegmentConnectOptions extends CommonOptions {
   layout?: undefined
 }
 
+export const connectRows = {
+  url: {},
+  urls: {},
+  token: { read: tokenOfUser },
+  layout: {},
+  segment: { read: nameOfSegment },
+  count: {},
+  // The service allows no more (`--max-count`).
+  maxCount: { read: whole, least: 1, most: 16_777_216, byDefault: 65_536 },
+  prefetchAt: { read: part, byDefault: 0.5 },
+  batchMs: { read: milliseconds, least: 1, most: 86_400_000, byDefault: 1000 },
+  maxAgeMs: { read: milliseconds, least: 1, most: Infinity },
+  callTimeoutMs: { read: milliseconds, least: 1, most: 600_000, byDefault: 5000 },
+  retries: { read: whole, most: 100, byDefault: 4 },
+  maxWaitMs: { read: milliseconds, least: 1, most: 86_400_000, byDefault: 10_000 },
+  fetch: { read: fetcher, byDefault: globalFetch },
+  signal: { read: abortSignal },
+} satisfies Rows<ConnectOptions>
+
+type Read = Resolved<ConnectOptions, typeof connectRows>
+
 /** Options that were checked, with their defaults. */
-export interface ResolvedOptions {
+export interface ResolvedOptions extends Omit<Read, 'urls' | 'layout' | 'count' | 'maxAgeMs'> {
   readonly urls: readonly string[]
-  readonly token: Token | undefined
   readonly layout: Layout | undefined
-  readonly segment: string | undefined
   readonly count: number
-  readonly maxCount: number
-  readonly prefetchAt: number
-  readonly batchMs: number
   readonly maxAgeMs: number
-  readonly callTimeoutMs: number
-  readonly retries: number
-  readonly maxWaitMs: number
-  readonly fetch: ClientFetch
-  readonly signal: AbortSignal | undefined
 }
-
-const optionNames = [
-  'url',
-  'urls',
-  'token',
-  'layout',
-  'segment',
-  'count',
-  'maxCount',
-  'prefetchAt',
-  'batchMs',
-  'maxAgeMs',
-  'callTimeoutMs',
-  'retries',
-  'maxWaitMs',
-  'fetch',
-  'signal',
-] as const satisfies (keyof ConnectOptions)[]
-
-/** The service allows no more (`--max-count`). */
-const maxMaxCount = 16_777_216
 
 /**
  * @throws TypeError `ERR_OPTION_UNKNOWN`, `ERR_LAYOUT_INVALID`; TypeError, RangeError `ERR_OPTION_INVALID`
  */
 export function checkConnectOptions(options: ConnectOptions | SegmentConnectOptions): ResolvedOptions {
-  options = readOptions(options, optionNames, "{ url: 'http://127.0.0.1:4728' }")
-  const { token, segment, signal, prefetchAt, fetch } = options
-  checkSignal(signal)
-  if (token !== undefined && typeof token !== 'function') checkToken(token)
-  if (segment !== undefined) checkName(segment, 'segment')
-  if (segment === '.' || segment === '..') {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      `segment is ${show(segment)}, which a URL takes for a folder; use another name`,
-    )
-  }
-  if (segment !== undefined && options.layout !== undefined) {
+  const read = readTable(options as ConnectOptions, connectRows, "{ url: 'http://127.0.0.1:4728' }")
+  const { segment, maxCount } = read
+  if (segment !== undefined && read.layout !== undefined) {
     throw typeError('ERR_OPTION_INVALID', 'layout and segment are both given; numbers of a segment have no layout')
   }
-  const maxCount = wholeFrom('maxCount', options.maxCount, 65_536, 1, maxMaxCount)
-  const layout = segment === undefined ? genuineLayout(options.layout ?? layouts.twitter) : undefined
+  const layout = segment === undefined ? genuineLayout(read.layout ?? layouts.twitter) : undefined
   if (layout !== undefined) checkMakesIds(layout)
   return {
-    urls: urlsOf(options),
-    token,
+    ...read,
+    urls: urlsOf(read),
     layout,
-    segment,
-    count: wholeFrom('count', options.count, Math.min(1000, maxCount), 1, maxCount),
-    maxCount,
-    prefetchAt: prefetchAtFrom(prefetchAt, 0.5),
-    batchMs: millisecondsFrom('batchMs', options.batchMs, 1000, 1, 86_400_000),
-    maxAgeMs: millisecondsFrom('maxAgeMs', options.maxAgeMs, segment === undefined ? 300_000 : Infinity, 1, Infinity),
-    callTimeoutMs: callTimeoutFrom(options.callTimeoutMs, 5000),
-    retries: wholeFrom('retries', options.retries, 4, 0, 100),
-    maxWaitMs: millisecondsFrom('maxWaitMs', options.maxWaitMs, 10_000, 1, 86_400_000),
-    fetch: fetchFrom(fetch) as ClientFetch,
-    signal,
+    count: readRow('count', read.count, { read: whole, least: 1, most: maxCount, byDefault: Math.min(1000, maxCount) }),
+    maxAgeMs: read.maxAgeMs ?? (segment === undefined ? 300_000 : Infinity),
   }
+}
+
+function nameOfSegment(name: string, value: unknown): string {
+  const segment = nameOfNumbers(name, value)
+  if (segment !== '.' && segment !== '..') return segment
+  throw rangeError(
+    'ERR_OPTION_INVALID',
+    `segment is ${show(segment)}, which a URL takes for a folder; use another name`,
+  )
+}
+
+function tokenOfUser(_: string, token: unknown): Token {
+  if (typeof token === 'function') return token as Token
+  checkToken(token)
+  return token
 }
 
 /**
@@ -204,7 +190,7 @@ export function checkToken(token: unknown): asserts token is string {
   }
 }
 
-function urlsOf({ url, urls }: CommonOptions): string[] {
+function urlsOf({ url, urls }: Read): string[] {
   if (url !== undefined && urls !== undefined) {
     throw typeError('ERR_OPTION_INVALID', 'url and urls are both given; pass one of them')
   }

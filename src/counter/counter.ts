@@ -3,14 +3,16 @@
 
 import { platform } from '#platform'
 import { rangeError, show, typeError } from '../core/errors.js'
-import { checkSignal } from '../core/options.js'
+import { readRow } from '../core/options.js'
+import { abortSignal } from '../core/readers.js'
 import type { Clock } from '../core/timing.js'
 import { presentMachine } from '../numbers/machine.js'
 import { StoreCalls } from '../stores/calls.js'
-import { type CounterOptions, checkCounterOptions, type ResolvedOptions } from './options.js'
+import type { CounterOptions } from './options.js'
 import { Pace } from './pace.js'
 import { CounterProtocol, type CounterTools } from './protocol.js'
 import { CounterQueue, Turns } from './queue.js'
+import { checkCounterOptions, type ResolvedOptions } from './resolve.js'
 import type { CounterText } from './text.js'
 
 /** The most numbers of one call. Their texts take some megabytes. */
@@ -145,7 +147,7 @@ function asCounter(name: string, queue: CounterQueue, protocol: CounterProtocol,
     },
     async take(count, signal) {
       checkCount(count)
-      checkSignal(signal)
+      readRow('signal', signal, { read: abortSignal })
       const { first, timeMs } = await queue.take(count, signal)
       const textOf = text.at(timeMs)
       return Array.from({ length: count }, (_, index) => textOf(first + index))

@@ -1,12 +1,8 @@
-import { rangeError } from '../core/errors.js'
-import { callTimeoutFrom, checkName, checkSignal, oneOf, readOptions, wholeFrom } from '../core/options.js'
-import { offsetOf } from '../pattern/calendar.js'
-import { checkStore } from '../stores/options.js'
-import { keyOf } from '../stores/record.js'
+import type { Rows } from '../core/options.js'
+import { abortSignal, choice, nameOfNumbers, whole } from '../core/readers.js'
+import { callTimeoutRow, storeOfUser } from '../stores/options.js'
 import type { Store } from '../stores/store.js'
 import { type Reset, resets } from './period.js'
-import type { CounterRules } from './record.js'
-import { CounterText } from './text.js'
 
 /**
  * The options of {@link createCounter}. Every one is checked, and a name that does not exist is refused.
@@ -46,48 +42,13 @@ export interface CounterOptions {
   signal?: AbortSignal
 }
 
-const optionNames: readonly string[] = [
-  'store',
-  'name',
-  'pattern',
-  'reset',
-  'timeZone',
-  'start',
-  'callTimeoutMs',
-  'signal',
-] satisfies (keyof CounterOptions)[]
-
-/** The options of a counter, checked, with their defaults. */
-export interface ResolvedOptions {
-  readonly store: Store
-  readonly rules: CounterRules
-  readonly text: CounterText
-  readonly callTimeoutMs: number
-  readonly signal: AbortSignal | undefined
-}
-
-/** @throws TypeError, RangeError by the codes that {@link createCounter} lists. */
-export function checkCounterOptions(options: CounterOptions): ResolvedOptions {
-  options = readOptions(options, optionNames, "{ store, name: 'invoices' }")
-  const { store, name, pattern, signal } = options
-  checkStore(store)
-  checkName(name)
-  checkSignal(signal)
-  const reset: Reset = oneOf('reset', options.reset, resets, 'never')
-  const offsetMinutes = offsetOf(options.timeZone ?? 'UTC')
-  const text = new CounterText(pattern, reset, offsetMinutes)
-  const start = wholeFrom('start', options.start, 1, 0, Number.MAX_SAFE_INTEGER)
-  if (start > text.max) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      `start is ${start}, and the last count of the pattern is ${text.max}; give {count} more digits, or start lower`,
-    )
-  }
-  return {
-    store,
-    rules: { name, key: keyOf(name), reset, offsetMinutes, start },
-    text,
-    callTimeoutMs: callTimeoutFrom(options.callTimeoutMs),
-    signal,
-  }
-}
+export const counterRows = {
+  store: { read: storeOfUser, isRequired: true },
+  name: { read: nameOfNumbers, isRequired: true },
+  pattern: {},
+  reset: { read: choice, choices: resets, byDefault: 'never' },
+  timeZone: { byDefault: 'UTC' },
+  start: { read: whole, byDefault: 1 },
+  callTimeoutMs: callTimeoutRow,
+  signal: { read: abortSignal },
+} satisfies Rows<CounterOptions>

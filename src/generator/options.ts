@@ -1,8 +1,18 @@
-import type { EngineOption } from '../engine/choose.js'
+import type { Row, Rows } from '../core/options.js'
+import { choice, milliseconds, text } from '../core/readers.js'
+import { type EngineOption, engineOptions } from '../engine/choose.js'
 import type { LeaseHandle } from '../engine/source/shared-lease.js'
 import type { Field, Layout, NodeOf } from '../layout/index.js'
-import type { OverflowAction, RollbackAction, RollbackEvent } from '../policy/policy.js'
-import type { SequenceStartMode } from '../state/engine.js'
+import {
+  type OverflowAction,
+  overflowActions,
+  type Policy,
+  type RollbackAction,
+  type RollbackEvent,
+  rollbackActions,
+} from '../policy/policy.js'
+import { type SequenceStartMode, startModes } from '../state/engine.js'
+import { clockOfUser, clocks } from './clock.js'
 
 /**
  * The options of {@link createGenerator}: {@link GeneratorSettings}, without those that the lease decides if
@@ -140,20 +150,26 @@ export interface GeneratorSettings<F extends readonly Field[] = readonly Field[]
   engine?: EngineOption
 }
 
+const startModeNames = /* @__PURE__ */ Object.keys(startModes) as SequenceStartMode[]
+
 /** @internal */
-export const optionNames: readonly string[] = [
-  'lease',
-  'node',
-  'layout',
-  'epoch',
-  'namespace',
-  'onRollback',
-  'onOverflow',
-  'maxAheadMs',
-  'maxWaitMs',
-  'sequenceStart',
-  'clock',
-  'state',
-  'windowMs',
-  'engine',
-] satisfies (keyof GeneratorOptions)[]
+export const generatorRows = {
+  lease: {},
+  node: {},
+  layout: {},
+  epoch: {},
+  namespace: { read: text, byDefault: 'default' },
+  onRollback: { read: actionOrFunction, choices: rollbackActions, byDefault: 'advance' },
+  onOverflow: { read: choice, choices: overflowActions, byDefault: 'wait' },
+  maxAheadMs: { read: milliseconds },
+  maxWaitMs: { read: milliseconds },
+  sequenceStart: { read: choice, choices: startModeNames, byDefault: 'zero' },
+  clock: { read: clockOfUser, choices: clocks, byDefault: 'wall' },
+  state: {},
+  windowMs: { read: milliseconds, least: 1, most: 86_400_000, byDefault: 900 },
+  engine: { choices: engineOptions, byDefault: 'auto' },
+} satisfies Rows<GeneratorSettings>
+
+function actionOrFunction(name: string, value: unknown, row: Row) {
+  return (typeof value === 'function' ? value : choice(name, value, row)) as Policy['onRollback']
+}

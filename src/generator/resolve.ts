@@ -1,18 +1,17 @@
 import { platform } from '#platform'
 import { rangeError, show, typeError } from '../core/errors.js'
-import { millisecondsFrom, oneOf, readOptions, textFrom } from '../core/options.js'
+import { readOptions, readRows } from '../core/options.js'
 import { chooseEngine, type EngineKind } from '../engine/choose.js'
 import type { StateOptions } from '../engine/source/core-spec.js'
 import { nodeFromVariable, nodeVariable } from '../engine/source/environment.js'
-import { type ResolvedLease, readLeaseOption } from '../engine/source/shared-lease.js'
+import type { ResolvedLease } from '../engine/source/shared-lease.js'
 import { combineNode, type Field, type Layout, layoutOf, optionsElsewhere } from '../layout/index.js'
-import { overflowActions, type Policy, rollbackActions } from '../policy/policy.js'
-import { type SequenceStartMode, startModes } from '../state/engine.js'
-import { type GeneratorOptions, optionNames } from './options.js'
+import type { Policy } from '../policy/policy.js'
+import { leaseOf } from './lease-option.js'
+import { type GeneratorOptions, generatorRows } from './options.js'
 
 /** The native engine counts milliseconds in 31 bits. */
 const maxLockMs = 0x7fff_ffff
-const maxWindowMs = 86_400_000
 
 /** The options of a generator, checked, with their defaults. @internal */
 export interface ResolvedOptions<F extends readonly Field[] = readonly Field[]> extends Policy, StateOptions {
@@ -33,53 +32,29 @@ export function resolveOptions<F extends readonly Field[]>(
   given: GeneratorOptions<F>,
   seed?: number,
 ): ResolvedOptions<F> {
-  const options = readOptions(given, optionNames, '{ node: 7 }', optionsElsewhere)
-  const { clock: givenClock, state, engine: wanted, maxWaitMs, onRollback } = options
-  const lease = options.lease === undefined ? undefined : readLeaseOption<F>(options.lease)
-  if (lease !== undefined) checkBesideLease(options)
+  const own = readOptions(given, Object.keys(generatorRows), '{ node: 7 }', optionsElsewhere)
+  const lease = leaseOf<F>(own)
+  const options = readRows(own, generatorRows)
+  const { state, engine: wanted, clock, sequenceStart, maxWaitMs, onRollback } = options
   const layout = lease?.layout ?? layoutOf(options)
   const origin = lease ?? nodeOf(layout, options.node)
-  const namespace = lease?.handle.namespace ?? textFrom('namespace', options.namespace, 'default')
-  const modes = Object.keys(startModes) as SequenceStartMode[]
-  const sequenceStart = oneOf('sequenceStart', options.sequenceStart, modes, 'zero')
-  const clock = clockOf(givenClock)
-  const windowMs = millisecondsFrom('windowMs', options.windowMs, 900, 1, maxWindowMs)
-  const givenState = lease === undefined ? stateOf(state, windowMs) : ({ kind: 'lease' } as const)
-  const engine = chooseEngine(wanted ?? 'auto', lease === undefined ? state : 'process')
+  const givenState = lease === undefined ? stateOf(state, options.windowMs) : ({ kind: 'lease' } as const)
+  const engine = chooseEngine(wanted, lease === undefined ? state : 'process')
   return {
     origin,
     engine,
     layout,
-    namespace,
+    namespace: lease?.handle.namespace ?? options.namespace,
     sequenceStart,
     seed: seed ?? (sequenceStart === 'random' ? randomSeed() : 0),
     clock,
     state: givenState ?? defaultState(engine, clock),
-    onRollback:
-      typeof onRollback === 'function' ? onRollback : oneOf('onRollback', onRollback, rollbackActions, 'advance'),
-    onOverflow: oneOf('onOverflow', options.onOverflow, overflowActions, 'wait'),
+    onRollback,
+    onOverflow: options.onOverflow,
     history: onRollback === 'reuse' || typeof onRollback === 'function',
-    maxAheadMs: millisecondsFrom('maxAheadMs', options.maxAheadMs, Math.max(1000, 2 * layout.tickMs), 0),
-    maxWaitMs: millisecondsFrom('maxWaitMs', maxWaitMs, 50, 0),
-    lockMs: Math.min(millisecondsFrom('maxWaitMs', maxWaitMs, 1000, 0), maxLockMs),
-  }
-}
-
-/** Options that a lease decides. */
-const decidedByLease = ['node', 'layout', 'epoch', 'namespace', 'state', 'windowMs'] as const
-
-function checkBesideLease(options: GeneratorOptions<readonly Field[]>): void {
-  for (const name of decidedByLease) {
-    if (options[name] !== undefined) {
-      throw typeError('ERR_OPTION_INVALID', `${name} is given beside lease, which decides it; leave ${name} out`, name)
-    }
-  }
-  if (typeof options.clock === 'function') {
-    throw typeError(
-      'ERR_OPTION_INVALID',
-      "clock is a function, and a lease is bounded by the time of its store; pass 'wall' or 'steady'",
-      'clock',
-    )
+    maxAheadMs: options.maxAheadMs ?? Math.max(1000, 2 * layout.tickMs),
+    maxWaitMs: maxWaitMs ?? 50,
+    lockMs: Math.min(maxWaitMs ?? 1000, maxLockMs),
   }
 }
 
@@ -104,35 +79,6 @@ function defaultState(engine: EngineKind, clock: StateOptions['clock']): StateOp
   // A simulation must not find ids on the host that an earlier simulation has made.
   if (typeof clock === 'function') return { kind: 'process' }
   return { kind: engine === 'native' || platform.claims !== undefined ? 'host' : 'process' }
-}
-
-/** Checks the option `clock`. Wraps a function to check what it returns: `ERR_CLOCK_INVALID`. */
-function clockOf(clock: unknown = 'wall'): 'wall' | 'steady' | (() => number) {
-  if (clock === 'wall' || clock === 'steady') return clock
-  if (typeof clock !== 'function') {
-    throw typeError(
-      'ERR_OPTION_INVALID',
-      `clock is ${show(clock)}; pass 'wall', 'steady', or a function that returns milliseconds since 1970`,
-      'clock',
-    )
-  }
-  return () => {
-    const ms: unknown = clock()
-    if (typeof ms !== 'number') {
-      throw typeError(
-        'ERR_CLOCK_INVALID',
-        `the clock returned ${show(ms)} (${typeof ms}); return milliseconds since 1970 as a number`,
-      )
-    }
-    // The range of a Date (ECMAScript 21.4.1.1). The comparison is false for NaN, too.
-    if (!(Math.abs(ms) <= 8.64e15)) {
-      throw rangeError(
-        'ERR_CLOCK_INVALID',
-        `the clock returned ${ms}; return milliseconds since 1970 that a Date can hold`,
-      )
-    }
-    return Math.floor(ms)
-  }
 }
 
 /** Checks the option `state`; `undefined` for its default, which depends on the engine. */

@@ -1,5 +1,5 @@
 import { rangeError, show, typeError } from '../core/errors.js'
-import { readOptions } from '../core/options.js'
+import { type Rows, readTable } from '../core/options.js'
 import { type Field, type GivenId, genuineLayout, type Layout } from '../layout/index.js'
 import { checkKeys } from '../mask/keys.js'
 import { type Form, idForm, uuidForm } from './form.js'
@@ -7,10 +7,17 @@ import type { Kind, KindOptions, KindText, UuidKind, UuidKindOptions } from './k
 import { opaqueForm } from './opaque.js'
 import { schemaOf } from './schema.js'
 
-const optionNames: readonly string[] = ['prefix', 'layout', 'keys', 'uuid'] satisfies (
-  | keyof KindOptions
-  | keyof UuidKindOptions
-)[]
+const rows = {
+  prefix: {},
+  layout: {},
+  keys: {},
+  uuid: { read: isUuid, byDefault: false },
+} satisfies Rows<KindOptions & UuidKindOptions>
+
+function isUuid(name: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)}; pass true, or leave it out`, name)
+}
 
 const prefixPattern = /^[a-z]([a-z_]{0,61}[a-z])?$/
 
@@ -36,12 +43,9 @@ export function defineKind<const P extends string, F extends readonly Field[]>(
   options: KindOptions<P, F>,
 ): Kind<P, bigint, GivenId<F>>
 export function defineKind<const P extends string>(options: UuidKindOptions<P>): UuidKind<P>
-export function defineKind(given: KindOptions | UuidKindOptions): Kind | UuidKind {
-  const options = readOptions(given as KindOptions & UuidKindOptions, optionNames, "{ prefix: 'ord', layout }")
-  const { prefix, layout, keys, uuid = false as boolean } = options
-  if (typeof uuid !== 'boolean') {
-    throw typeError('ERR_OPTION_INVALID', `uuid is ${show(uuid)}; pass true, or leave it out`, 'uuid')
-  }
+export function defineKind(options: KindOptions | UuidKindOptions): Kind | UuidKind {
+  const read = readTable(options as KindOptions & UuidKindOptions, rows, "{ prefix: 'ord', layout }")
+  const { prefix, layout, keys, uuid } = read
   checkPrefix(prefix, uuid)
   if (uuid) {
     const other = layout === undefined ? (keys === undefined ? undefined : 'keys') : 'layout'

@@ -31,8 +31,8 @@ export function layoutOf<F extends readonly Field[]>({
   layout,
   epoch,
 }: {
-  readonly layout?: Layout<F>
-  readonly epoch?: number | Date
+  readonly layout?: Layout<F> | undefined
+  readonly epoch?: number | Date | undefined
 }): Layout<F> {
   const chosen = layout === undefined ? (layouts.twitter as unknown as Layout<F>) : genuineLayout(layout)
   checkMakesIds(chosen)

@@ -7,9 +7,9 @@ import { tokenAt } from '../stores/record.js'
 import { Group } from './group.js'
 import type { HookStep } from './hooks.js'
 import type { Exhausted } from './node-search.js'
-import type { ResolvedLeaseOptions } from './options.js'
 import { type Holding, LeaseProtocol } from './protocol.js'
 import type { Publication } from './publication.js'
+import type { ResolvedLeaseOptions } from './resolve.js'
 
 /** The longest pause before the next look for a free node. Up to half is subtracted at random. */
 const maxPauseMs = 1000

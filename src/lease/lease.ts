@@ -3,10 +3,11 @@ import { showByJson } from '../core/errors.js'
 import { requireReach } from '../engine/generation.js'
 import type { LeaseHandle, LeaseStats } from '../engine/source/shared-lease.js'
 import type { Field, Layout, layouts } from '../layout/index.js'
-import { type LeaseOptions, resolveLeaseOptions } from './options.js'
+import type { LeaseOptions } from './options.js'
 import { describePhase } from './phase.js'
 import { Publication } from './publication.js'
 import { Renewal } from './renewal.js'
+import { resolveLeaseOptions } from './resolve.js'
 
 /**
  * Leases a node from a store. No other process has the node, even with wrong clocks and long pauses

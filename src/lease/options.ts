@@ -1,18 +1,8 @@
-import { platform } from '#platform'
-import { rangeError } from '../core/errors.js'
-import { callTimeoutFrom, checkSignal, millisecondsFrom, readOptions, textFrom } from '../core/options.js'
-import {
-  checkLifetime,
-  type Field,
-  type Layout,
-  layoutOf,
-  type NodeFieldOf,
-  optionsElsewhere,
-} from '../layout/index.js'
-import { checkStore } from '../stores/options.js'
+import type { Rows } from '../core/options.js'
+import { abortSignal, milliseconds, text } from '../core/readers.js'
+import type { Field, Layout, NodeFieldOf } from '../layout/index.js'
+import { callTimeoutRow, storeOfUser } from '../stores/options.js'
 import type { Store } from '../stores/store.js'
-import { chooseNodes, type NodeSet } from './group.js'
-import { maxForgottenMs } from './server-life.js'
 
 /**
  * The options of {@link acquireLease}. Every option is checked, and a name that does not exist is refused.
@@ -80,76 +70,20 @@ export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
   signal?: AbortSignal
 }
 
-const optionNames: readonly string[] = [
-  'store',
-  'layout',
-  'epoch',
-  'namespace',
-  'node',
-  'nodes',
-  'windowMs',
-  'acquireTimeoutMs',
-  'callTimeoutMs',
-  'maxClockSkewMs',
-  'owner',
-  'signal',
-] satisfies (keyof LeaseOptions)[]
-
 /** The longest window: an hour. No ceiling is set further ahead of the store's clock. */
 export const maxWindowMs = 3_600_000
-const maxSkewMs = 3_600_000
 
-/** The options of a lease, checked, with their defaults. */
-export interface ResolvedLeaseOptions<F extends readonly Field[] = readonly Field[]> {
-  readonly store: Store
-  readonly layout: Layout<F>
-  readonly namespace: string
-  readonly nodes: NodeSet
-  readonly windowMs: number
-  readonly acquireTimeoutMs: number
-  readonly callTimeoutMs: number
-  readonly maxClockSkewMs: number
-  readonly owner: string
-  readonly signal: AbortSignal | undefined
-}
-
-/** Checks options. @throws TypeError, RangeError by the codes that {@link acquireLease} lists. */
-export function resolveLeaseOptions<F extends readonly Field[]>(options: LeaseOptions<F>): ResolvedLeaseOptions<F> {
-  options = readOptions(options, optionNames, '{ store }', optionsElsewhere)
-  const { store, signal } = options
-  checkStore(store)
-  const layout = layoutOf(options)
-  checkLifetime(layout, platform.wallMs())
-  checkSignal(signal)
-  return {
-    store,
-    layout,
-    namespace: textFrom('namespace', options.namespace, 'default'),
-    nodes: chooseNodes(layout, options.node, options.nodes),
-    windowMs: windowOf(options.windowMs, layout, store),
-    acquireTimeoutMs: millisecondsFrom('acquireTimeoutMs', options.acquireTimeoutMs, 30_000, 0),
-    callTimeoutMs: callTimeoutFrom(options.callTimeoutMs),
-    maxClockSkewMs: millisecondsFrom('maxClockSkewMs', options.maxClockSkewMs, 1000, 0, maxSkewMs),
-    owner: textFrom('owner', options.owner, platform.processName()),
-    signal,
-  }
-}
-
-function windowOf(value: unknown, { name, tickMs }: Layout, store: Store): number {
-  const windowMs = millisecondsFrom('windowMs', value, 6000, 100, maxWindowMs)
-  if (windowMs < 3 * tickMs) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      `windowMs is ${windowMs}, and a tick of layout '${name}' has ${tickMs} ms; pass at least three ticks`,
-      'windowMs',
-    )
-  }
-  if (!store.durable && windowMs > maxForgottenMs) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      `windowMs is ${windowMs}, and the store '${store.name}' may forget what it has acknowledged; pass at most ${maxForgottenMs}, or assumeDurable: true to the store if it never forgets`,
-      'windowMs',
-    )
-  }
-  return windowMs
-}
+export const leaseRows = {
+  store: { read: storeOfUser, isRequired: true },
+  layout: {},
+  epoch: {},
+  namespace: { read: text, byDefault: 'default' },
+  node: {},
+  nodes: {},
+  windowMs: { read: milliseconds, least: 100, most: maxWindowMs, byDefault: 6000 },
+  acquireTimeoutMs: { read: milliseconds, byDefault: 30_000 },
+  callTimeoutMs: callTimeoutRow,
+  maxClockSkewMs: { read: milliseconds, most: 3_600_000, byDefault: 1000 },
+  owner: { read: text },
+  signal: { read: abortSignal },
+} satisfies Rows<LeaseOptions>

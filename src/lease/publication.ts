@@ -14,7 +14,7 @@ import {
 import type { Field } from '../layout/index.js'
 import { type LeaseEvent, publish } from '../platform/events.js'
 import { tokenAt } from '../stores/record.js'
-import type { ResolvedLeaseOptions } from './options.js'
+import type { ResolvedLeaseOptions } from './resolve.js'
 
 /**
  * Publishes the state of a lease: to the threads of the process by shared memory, and to the program by

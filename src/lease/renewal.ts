@@ -5,10 +5,10 @@ import { failureOf } from '../engine/source/shared-lease.js'
 import { Acquisition } from './acquisition.js'
 import { HeldNode } from './held-node.js'
 import { announceCopy, type HookedLease, type HookStep, hookedLeases } from './hooks.js'
-import type { ResolvedLeaseOptions } from './options.js'
 import { isAwaited, isParked, type Phase } from './phase.js'
 import type { Holding } from './protocol.js'
 import type { Publication } from './publication.js'
+import type { ResolvedLeaseOptions } from './resolve.js'
 import { WorkQueue } from './work-queue.js'
 
 /** Milliseconds until a failed call is made again. */

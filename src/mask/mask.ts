@@ -1,6 +1,6 @@
 import { encodeId, encodings, parseId, type TextEncoding } from '../codec/index.js'
 import { rangeError, show, typeError } from '../core/errors.js'
-import { readOptions } from '../core/options.js'
+import { type Rows, readTable } from '../core/options.js'
 import { toId } from '../layout/index.js'
 import { checkKeys } from './keys.js'
 import { digitsOf, type Permutation, permutationOf } from './permutation.js'
@@ -84,7 +84,11 @@ export interface Mask {
   revealString(text: string): bigint
 }
 
-const optionNames: readonly string[] = ['keys', 'bits', 'encoding'] satisfies (keyof MaskOptions)[]
+const rows = {
+  keys: { read: (_, keys) => checkKeys(keys), isRequired: true },
+  bits: { read: bitsOfMask, byDefault: 64 },
+  encoding: { read: textEncoding, byDefault: 'base62' },
+} satisfies Rows<MaskOptions>
 
 /**
  * Makes a mask, which hides ids behind other numbers: a keyed permutation of all numbers of a width, FF1 of
@@ -169,16 +173,13 @@ export function createMask(given: Uint8Array | MaskOptions): Mask {
 function checkMaskOptions(given: unknown) {
   // Any other value was meant as a key, and may be secret.
   const isBytes = Array.isArray(given) || ArrayBuffer.isView(given) || given instanceof ArrayBuffer
-  if (typeof given !== 'object' || given === null || isBytes) {
-    return { keys: checkKeys({ '': given }), bits: 64, encoding: 'base62' } as const
-  }
-  const options = readOptions(given as MaskOptions, optionNames, '{ keys: { a: key } }')
-  const { keys, bits = 64, encoding = 'base62' } = options
-  if (!Object.hasOwn(digitsOf, bits) || typeof bits !== 'number') {
-    throw rangeError('ERR_OPTION_INVALID', `bits is ${show(bits)}; pass 64, 63 or 53`)
-  }
-  checkEncoding(encoding)
-  return { keys: checkKeys(keys), bits, encoding }
+  const isKey = typeof given !== 'object' || given === null || isBytes
+  return readTable((isKey ? { keys: { '': given } } : given) as MaskOptions, rows, '{ keys: { a: key } }')
+}
+
+function bitsOfMask(name: string, bits: unknown): MaskBits {
+  if (typeof bits === 'number' && Object.hasOwn(digitsOf, bits)) return bits as MaskBits
+  throw rangeError('ERR_OPTION_INVALID', `${name} is ${show(bits)}; pass 64, 63 or 53`)
 }
 
 /** Numbers of a width as text of one length. */
@@ -191,9 +192,9 @@ interface DigitWriter {
 }
 
 /** @throws TypeError `ERR_ENCODING_UNKNOWN` */
-function checkEncoding(encoding: unknown): asserts encoding is TextEncoding {
+function textEncoding(_: string, encoding: unknown): TextEncoding {
   const texts = encodings.filter((one) => one !== 'bytes')
-  if (texts.includes(encoding as TextEncoding)) return
+  if (texts.includes(encoding as TextEncoding)) return encoding as TextEncoding
   throw typeError(
     'ERR_ENCODING_UNKNOWN',
     `the encoding is ${show(encoding)}; that of a mask is one of ${texts.map(show).join(', ')}`,

@@ -1,16 +1,8 @@
 import { show, typeError } from '../core/errors.js'
-import {
-  bigintFrom,
-  callTimeoutFrom,
-  checkName,
-  checkSignal,
-  millisecondsFrom,
-  prefetchAtFrom,
-  readOptions,
-  wholeFrom,
-} from '../core/options.js'
+import { type Resolved, type Rows, readOptions, readRow, readRows } from '../core/options.js'
+import { abortSignal, milliseconds, nameOfNumbers, part, whole, whole64 } from '../core/readers.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
-import { checkStore } from '../stores/options.js'
+import { callTimeoutRow, storeOfUser } from '../stores/options.js'
 import type { Store } from '../stores/store.js'
 import type { SegmentHandle } from './handle.js'
 import { maxStride, type Range } from './range.js'
@@ -93,64 +85,59 @@ export interface SegmentHandleOptions {
   handle: SegmentHandle
 }
 
-const optionNames: readonly string[] = [
-  'store',
-  'name',
-  'start',
-  'max',
-  'stride',
-  'offset',
-  'step',
-  'minStep',
-  'maxStep',
-  'batchMs',
-  'prefetchAt',
-  'failoverGap',
-  'callTimeoutMs',
-  'signal',
-] satisfies (keyof SegmentOptions)[]
-
 const maxSigned = 0x7fff_ffff_ffff_ffffn
 const maxUnsigned = 0xffff_ffff_ffff_ffffn
 const usualStep = 1000
 const usualMaxStep = 0x100_0000
+/** The longest step. */
+const most = Number.MAX_SAFE_INTEGER
 /** The rest of a segment has to last for this many calls of the store. */
 const leadCalls = 5
 
+export const segmentRows = {
+  store: { read: storeOrTable, isRequired: true },
+  name: { read: nameOfNumbers, isRequired: true },
+  start: {},
+  max: { read: whole64, most: maxUnsigned, byDefault: maxSigned },
+  stride: { read: whole, least: 1, most: maxStride },
+  offset: {},
+  step: { read: whole, least: 1 },
+  minStep: {},
+  maxStep: {},
+  batchMs: { read: milliseconds, least: 1, most: 86_400_000, byDefault: 900_000 },
+  prefetchAt: { read: part, byDefault: 0.8 },
+  failoverGap: {},
+  callTimeoutMs: callTimeoutRow,
+  signal: { read: abortSignal },
+} satisfies Rows<SegmentOptions>
+
+type Read = Resolved<SegmentOptions, typeof segmentRows>
+
 /** The options of segments, checked, with their defaults. */
-export interface ResolvedOptions {
-  readonly store: Store | LeafAllocStore
-  readonly name: string
+export interface ResolvedOptions extends Pick<Read, 'store' | 'name' | 'callTimeoutMs' | 'signal'> {
   readonly range: Range
   readonly steps: Steps
   readonly failoverGap: bigint
-  readonly callTimeoutMs: number
-  readonly signal: AbortSignal | undefined
 }
 
 export function isLeafAlloc(store: unknown): store is LeafAllocStore {
   return typeof (store as Partial<LeafAllocStore> | null)?.takeSegment === 'function'
 }
 
+function storeOrTable(name: string, value: unknown): Store | LeafAllocStore {
+  return isLeafAlloc(value) ? value : storeOfUser(name, value)
+}
+
 /** @throws TypeError, RangeError by the codes that {@link createSegmentGenerator} lists. */
 export function checkSegmentOptions(options: SegmentOptions): ResolvedOptions {
-  options = readOptions(options, optionNames, '{ store, name }')
-  const { store, name, signal } = options
-  if (!isLeafAlloc(store)) checkStore(store)
-  checkName(name)
-  checkSignal(signal)
-  if (isLeafAlloc(store)) refuseForLeaf(options)
-  const callTimeoutMs = callTimeoutFrom(options.callTimeoutMs)
-  const steps = stepsOf(options, callTimeoutMs)
-  return {
-    store,
-    name,
-    range: rangeOf(options),
-    steps,
-    failoverGap: bigintFrom('failoverGap', options.failoverGap, 64n * BigInt(steps.most), 0n, maxSigned),
-    callTimeoutMs,
-    signal,
-  }
+  const own = readOptions(options, Object.keys(segmentRows), '{ store, name }')
+  if (isLeafAlloc(own.store)) refuseForLeaf(own)
+  const read = readRows(own, segmentRows)
+  const { store, name, callTimeoutMs, signal } = read
+  const steps = stepsOf(read)
+  const gap = { read: whole64, most: maxSigned, byDefault: 64n * BigInt(steps.most) }
+  const failoverGap = readRow('failoverGap', read.failoverGap, gap)
+  return { store, name, range: rangeOf(read), steps, failoverGap, callTimeoutMs, signal }
 }
 
 /** Refuses the options of the range: a row of Leaf's table has its own range. */
@@ -164,9 +151,8 @@ function refuseForLeaf(options: SegmentOptions): void {
   }
 }
 
-function rangeOf({ start, max, stride, offset }: SegmentOptions): Range {
-  const last = bigintFrom('max', max, maxSigned, 0n, maxUnsigned)
-  const width = wholeFrom('stride', stride, 1, 1, maxStride)
+function rangeOf({ start, max, stride, offset }: Read): Range {
+  const width = stride ?? 1
   if (width > 1 && offset === undefined) {
     throw typeError(
       'ERR_OPTION_INVALID',
@@ -181,24 +167,24 @@ function rangeOf({ start, max, stride, offset }: SegmentOptions): Range {
     )
   }
   return {
-    start: bigintFrom('start', start, last < 1n ? 0n : 1n, 0n, last),
-    max: last,
+    start: readRow('start', start, { read: whole64, most: max, byDefault: max < 1n ? 0n : 1n }),
+    max,
     stride: width,
-    offset: wholeFrom('offset', offset, 0, 0, width),
+    offset: readRow('offset', offset, { read: whole, most: width, byDefault: 0 }),
   }
 }
 
-function stepsOf(options: SegmentOptions, callTimeoutMs: number): Steps {
-  const most = Number.MAX_SAFE_INTEGER
-  const first = wholeFrom('step', options.step, usualStep, 1, most)
-  const isOfTable = isLeafAlloc(options.store) && options.step === undefined
-  const least = wholeFrom('minStep', options.minStep, first, 1, isOfTable ? most : first)
+function stepsOf({ store, step, minStep, maxStep, batchMs, prefetchAt, callTimeoutMs }: Read): Steps {
+  const first = step ?? usualStep
+  const isOfTable = isLeafAlloc(store) && step === undefined
+  const least = readRow('minStep', minStep, { read: whole, least: 1, most: isOfTable ? most : first, byDefault: first })
+  const usualMost = Math.max(usualMaxStep, least, first)
   return {
     first: isOfTable ? undefined : first,
-    least: isOfTable && options.minStep === undefined ? undefined : least,
-    most: wholeFrom('maxStep', options.maxStep, Math.max(usualMaxStep, least, first), isOfTable ? least : first, most),
-    batchMs: millisecondsFrom('batchMs', options.batchMs, 900_000, 1, 86_400_000),
-    prefetchAt: prefetchAtFrom(options.prefetchAt, 0.8),
+    least: isOfTable && minStep === undefined ? undefined : least,
+    most: readRow('maxStep', maxStep, { read: whole, least: isOfTable ? least : first, byDefault: usualMost }),
+    batchMs,
+    prefetchAt,
     leadMs: leadCalls * callTimeoutMs,
   }
 }

@@ -1,4 +1,4 @@
-import { readOptions } from '../core/options.js'
+import { type Rows, readTable } from '../core/options.js'
 import { type Field, type GivenId, genuineLayout, type Layout } from '../layout/index.js'
 import { offsetOf } from '../pattern/calendar.js'
 import { Lifetime } from './lifetime.js'
@@ -25,7 +25,12 @@ export interface SerialOptions<F extends readonly Field[] = readonly Field[]> {
   timeZone?: string
 }
 
-const optionNames: readonly string[] = ['pattern', 'layout', 'timeZone'] satisfies (keyof SerialOptions)[]
+/** @internal */
+export const serialRows = {
+  pattern: {},
+  layout: {},
+  timeZone: { byDefault: 'UTC' },
+} satisfies Rows<SerialOptions>
 
 /**
  * Defines texts for the ids of a layout: each id has one text, and each text one id, so that a serial is as
@@ -42,9 +47,8 @@ const optionNames: readonly string[] = ['pattern', 'layout', 'timeZone'] satisfi
  * serial.parse('0012022062900074010503780000') // 1541815603606036480n
  */
 export function defineSerial<F extends readonly Field[]>(options: SerialOptions<F>): Serial<F> {
-  options = readOptions(options, optionNames, '{ pattern, layout }')
-  const { pattern, timeZone = 'UTC' } = options
-  const layout = genuineLayout(options.layout)
+  const { pattern, timeZone, ...read } = readTable(options, serialRows, '{ pattern, layout }')
+  const layout = genuineLayout(read.layout)
   const offsetMinutes = offsetOf(timeZone)
   const parts = partsOf(pattern, layout)
   checkComplete(pattern, parts, layout)

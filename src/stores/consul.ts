@@ -1,6 +1,8 @@
 import { rangeError, show } from '../core/errors.js'
+import { type Rows, readTable } from '../core/options.js'
+import { flag } from '../core/readers.js'
 import {
-  checkText,
+  credential,
   entryOf,
   type Fetch,
   fromBase64,
@@ -11,7 +13,7 @@ import {
   storedFor,
   timeOf,
 } from './http.js'
-import { readStoreOptions, refuseForgetting } from './options.js'
+import { prefixRow, refuseForgetting } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 
 export type { Fetch }
@@ -27,6 +29,16 @@ export interface ConsulStoreOptions extends StoreOptions, HttpOptions {
   /** The beginning of its keys, before a `/`. @default 'graupel' */
   readonly prefix?: string
 }
+
+const rows = {
+  assumeDurable: { read: flag },
+  prefix: prefixRow,
+  url: {},
+  token: { read: credential },
+  datacenter: { read: credential },
+  namespace: { read: credential },
+  fetch: {},
+} satisfies Rows<ConsulStoreOptions>
 
 interface Row {
   readonly Key: string
@@ -59,15 +71,17 @@ const isThisConsul = 'is this Consul? The URL ends where /v1 begins'
  * entry.value // 'one'
  */
 export function consulStore(options: ConsulStoreOptions): Store {
-  options = readStoreOptions(options, 'prefix', ['url', 'token', 'datacenter', 'namespace', 'fetch'])
-  const { token, datacenter, namespace, prefix = 'graupel', assumeDurable } = options
+  const { assumeDurable, prefix, token, datacenter, namespace, ...access } = readTable(
+    options,
+    rows,
+    '{ assumeDurable: true }',
+  )
   refuseForgetting('Consul', assumeDurable)
-  for (const [name, value] of Object.entries({ token, datacenter, namespace })) checkText(name, value)
   // The error message of fetch would show the token.
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
     throw rangeError('ERR_OPTION_INVALID', 'token has a space, a line break or a letter that is not ASCII; trim it')
   }
-  const service = new HttpService('Consul', options)
+  const service = new HttpService('Consul', access)
   const where = {
     ...(datacenter !== undefined && { dc: datacenter }),
     ...(namespace !== undefined && { ns: namespace }),

@@ -1,6 +1,8 @@
 import { typeError } from '../core/errors.js'
+import { type Rows, readTable } from '../core/options.js'
+import { flag } from '../core/readers.js'
 import {
-  checkText,
+  credential,
   entryOf,
   type Fetch,
   fromBase64,
@@ -12,7 +14,7 @@ import {
   timeOf,
   toBase64,
 } from './http.js'
-import { readStoreOptions, refuseForgetting } from './options.js'
+import { prefixRow, refuseForgetting } from './options.js'
 import { endOf } from './sql.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 
@@ -27,6 +29,15 @@ export interface EtcdStoreOptions extends StoreOptions, HttpOptions {
   /** The beginning of its keys, before a `/`. @default 'graupel' */
   readonly prefix?: string
 }
+
+const rows = {
+  assumeDurable: { read: flag },
+  prefix: prefixRow,
+  url: {},
+  user: { read: credential },
+  password: { read: credential },
+  fetch: {},
+} satisfies Rows<EtcdStoreOptions>
 
 /** The answer to a range, a transaction or an authentication. Fields that are zero are left out. */
 interface EtcdAnswer {
@@ -59,15 +70,12 @@ const isThisEtcd = 'is this etcd 3.4 or later, and its JSON gateway? The URL end
  * entry.value // 'one'
  */
 export function etcdStore(options: EtcdStoreOptions): Store {
-  options = readStoreOptions(options, 'prefix', ['url', 'user', 'password', 'fetch'])
-  const { user, password, prefix = 'graupel', assumeDurable } = options
+  const { assumeDurable, prefix, user, password, ...access } = readTable(options, rows, '{ assumeDurable: true }')
   refuseForgetting('etcd', assumeDurable)
-  checkText('user', user)
-  checkText('password', password)
   if ((user === undefined) !== (password === undefined)) {
     throw typeError('ERR_OPTION_INVALID', 'user and password belong together; pass user and password')
   }
-  const service = new HttpService('etcd', options)
+  const service = new HttpService('etcd', access)
   const remedies: readonly [RegExp, string][] = [
     [/authentication failed/, 'check user and password'],
     [/authentication is not enabled/, 'leave out user and password, or run etcdctl auth enable'],

@@ -1,6 +1,7 @@
 import { platform } from '#platform'
 import { GraupelError, reasonOf, show, typeError } from '../core/errors.js'
-import { endpointsFrom, fetchFrom } from '../core/options.js'
+import { type Rows, readRows } from '../core/options.js'
+import { endpointsFrom, fetcher, globalFetch } from '../core/readers.js'
 import { newVersion } from './record.js'
 import type { StoreEntry } from './store.js'
 
@@ -33,6 +34,15 @@ export interface HttpOptions {
    */
   readonly fetch?: Fetch | undefined
 }
+
+const rows = {
+  url: {
+    read: (name, value) =>
+      endpointsFrom(name, value, 'pass the scheme, the host, the port and a path, and all else as options'),
+    isRequired: true,
+  },
+  fetch: { read: fetcher, byDefault: globalFetch },
+} satisfies Rows<HttpOptions>
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -73,10 +83,11 @@ export class HttpService {
   #current = 0
 
   /** @throws TypeError, RangeError `ERR_OPTION_INVALID` */
-  constructor(name: string, { url, fetch }: HttpOptions) {
-    this.#fetch = fetchFrom(fetch)
+  constructor(name: string, options: HttpOptions) {
+    const { url, fetch } = readRows(options, rows)
     this.#name = name
-    this.#urls = endpointsFrom('url', url, 'pass the scheme, the host, the port and a path, and all else as options')
+    this.#urls = url
+    this.#fetch = fetch
   }
 
   /**
@@ -179,9 +190,9 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** Checks that an option is a text, unless it is left out. @throws TypeError `ERR_OPTION_INVALID` */
-export function checkText(name: string, value: unknown): void {
-  if (value === undefined || (typeof value === 'string' && value !== '')) return
+/** Reads a text that is not empty, such as a user or a token. @throws TypeError `ERR_OPTION_INVALID` */
+export function credential(name: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '') return value
   throw typeError(
     'ERR_OPTION_INVALID',
     `${name} is ${value === '' ? 'empty' : show(value)}; pass a text, or leave it out`,

@@ -1,8 +1,10 @@
 import { GraupelError, show, showNoText, typeError } from '../core/errors.js'
+import { type Resolved, type Rows, readTable } from '../core/options.js'
+import { flag } from '../core/readers.js'
 import type { Fetch } from './http.js'
 import { type Access, holderOf, type Lease, LeaseApi, maxLabel, maxName, nameOf } from './kubernetes/api.js'
 import { podAccess } from './kubernetes/pod.js'
-import { readStoreOptions, refuseForgetting } from './options.js'
+import { prefixRow, refuseForgetting } from './options.js'
 import { newVersion } from './record.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 
@@ -35,6 +37,15 @@ export interface KubernetesStoreOptions extends StoreOptions {
    */
   readonly fetch?: Fetch
 }
+
+const rows = {
+  assumeDurable: { read: flag },
+  prefix: prefixRow,
+  namespace: {},
+  url: {},
+  headers: {},
+  fetch: {},
+} satisfies Rows<KubernetesStoreOptions>
 
 const labels = { manager: 'app.kubernetes.io/managed-by', folder: 'graupel/folder' } as const
 const notes = { key: 'graupel/key', value: 'graupel/value', version: 'graupel/version' } as const
@@ -70,9 +81,8 @@ const versionPattern = /^(\S+) (\S+) ([\da-f-]{36})$/
  * entry.value // 'one'
  */
 export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
-  options = readStoreOptions(options, 'prefix', ['namespace', 'url', 'headers', 'fetch'])
-  const { prefix = 'graupel' } = options
-  const { access, namespace } = accessOf(options)
+  const { prefix, ...others } = readTable(options, rows, '{ assumeDurable: true }')
+  const { access, namespace } = accessOf(others)
   const api = new LeaseApi(access, namespace)
   const textOf = (key: string) => `${prefix}/${key}`
   const nameFor = (key: string) => nameOf(textOf(key), maxName)
@@ -154,7 +164,10 @@ function notOurs(name: string | undefined, namespace: string): GraupelError {
 }
 
 /** @throws TypeError, RangeError `ERR_OPTION_INVALID` */
-function accessOf(options: KubernetesStoreOptions): { access: Access; namespace: string } {
+function accessOf(options: Omit<Resolved<KubernetesStoreOptions, typeof rows>, 'prefix'>): {
+  access: Access
+  namespace: string
+} {
   const { url, headers, fetch, namespace, assumeDurable } = options
   refuseForgetting('the Kubernetes API', assumeDurable)
   if (

@@ -1,15 +1,18 @@
 import { GraupelError, rangeError, show } from '../core/errors.js'
-import { readOptions, textFrom, wholeFrom } from '../core/options.js'
+import { type Rows, readRow, readTable } from '../core/options.js'
+import { text, whole } from '../core/readers.js'
 import { untilAborted } from '../core/timing.js'
 import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
-import { checkName } from './options.js'
+import { leafTableRow } from './options.js'
 
 /** The options of {@link leafAllocStore}. */
 export interface LeafAllocOptions {
   /** The name of the table, in the database of the pool. @default 'leaf_alloc' */
   table?: string
 }
+
+const rows = { table: leafTableRow } satisfies Rows<LeafAllocOptions>
 
 /** Segments of numbers from the table of Leaf, as {@link leafAllocStore} returns them. */
 export interface LeafAllocStore {
@@ -63,9 +66,7 @@ const notComparable = 1267
  * await pool.end()
  */
 export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}): LeafAllocStore {
-  options = readOptions(options, ['table'], "{ table: 'leaf_alloc' }")
-  const { table = 'leaf_alloc' } = options
-  checkName('table', table)
+  const { table } = readTable(options, rows, "{ table: 'leaf_alloc' }")
   const what = `the table '${table}' of Leaf`
   const { ask, transact } = clientOf(client, what)
   const advice = {
@@ -164,8 +165,8 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
   return {
     name: 'leaf_alloc',
     async takeSegment(tag, count, signal) {
-      textFrom('biz_tag', tag, undefined, maxTagLength)
-      wholeFrom('count', count, 1, 1, Number.MAX_SAFE_INTEGER)
+      readRow('biz_tag', tag, { read: text, most: maxTagLength, isRequired: true })
+      readRow('count', count, { read: whole, least: 1 })
       // Clients do not end a call when the signal is aborted.
       return untilAborted(take(tag, count, signal), signal)
     },

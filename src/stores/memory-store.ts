@@ -1,6 +1,6 @@
 import { platform } from '#platform'
-import { show, typeError } from '../core/errors.js'
-import { readOptions } from '../core/options.js'
+import { type Rows, readTable } from '../core/options.js'
+import { flag } from '../core/readers.js'
 import { newVersion } from './record.js'
 import type { Store, StoreEntry } from './store.js'
 
@@ -14,6 +14,8 @@ export interface MemoryStoreOptions {
    */
   assumeOneProcess?: boolean
 }
+
+const rows = { assumeOneProcess: { read: flag, byDefault: false } } satisfies Rows<MemoryStoreOptions>
 
 /**
  * A store in the memory of this thread, for tests and for programs of one process. It counts as durable,
@@ -29,14 +31,7 @@ export interface MemoryStoreOptions {
  * await store.read('leases/orders/1') // undefined
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  const { assumeOneProcess = false } = readOptions(options, ['assumeOneProcess'], '{ assumeOneProcess: true }')
-  if (typeof assumeOneProcess !== 'boolean') {
-    throw typeError(
-      'ERR_OPTION_INVALID',
-      `assumeOneProcess is ${show(assumeOneProcess)}; pass true or false`,
-      'assumeOneProcess',
-    )
-  }
+  const { assumeOneProcess } = readTable(options, rows, '{ assumeOneProcess: true }')
   const entries = new Map<string, StoreEntry>()
   const numbers = new Map<string, bigint>()
   const isIn = (folder: string) => (key: string) => key.startsWith(folder) && !key.includes('/', folder.length)

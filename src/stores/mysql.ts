@@ -1,7 +1,9 @@
 import { GraupelError, rangeError } from '../core/errors.js'
+import { type Rows, readTable } from '../core/options.js'
+import { flag } from '../core/readers.js'
 import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { type Answer, clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
-import { readStoreOptions } from './options.js'
+import { tableRow } from './options.js'
 import { newVersion } from './record.js'
 import { endOf, entryOf, type SqlStore } from './sql.js'
 import type { StoreEntry, StoreOptions } from './store.js'
@@ -13,6 +15,8 @@ export interface MysqlStoreOptions extends StoreOptions {
   /** The name of the table in the pool's database. @default 'graupel_store' */
   table?: string
 }
+
+const rows = { assumeDurable: { read: flag, byDefault: false }, table: tableRow } satisfies Rows<MysqlStoreOptions>
 
 const duplicateKey = 1062
 
@@ -55,8 +59,7 @@ const maxStoppedUs = 1_000_000
  * await pool.end()
  */
 export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): SqlStore {
-  options = readStoreOptions(options, 'table')
-  const { table = 'graupel_store', assumeDurable = false } = options
+  const { table, assumeDurable } = readTable(options, rows, '{ assumeDurable: true }')
   const { ask } = clientOf(client)
   // Backticks, because double quotes enclose texts unless sql_mode has ANSI_QUOTES.
   const records = `\`${table}\``

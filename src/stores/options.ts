@@ -1,42 +1,28 @@
 import { rangeError, show, showNoText, typeError } from '../core/errors.js'
-import { checkString, readOptions } from '../core/options.js'
+import type { Row } from '../core/options.js'
+import { checkString, milliseconds } from '../core/readers.js'
 import type { Store } from './store.js'
 
 /**
- * Copies the options of a store. Refuses unknown options, and an invalid name of a table or prefix of keys.
- *
- * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`
- */
-export function readStoreOptions<T extends object>(
-  options: T,
-  name: 'table' | 'prefix' | undefined,
-  others: readonly string[] = [],
-): T {
-  const names = ['assumeDurable', ...(name === undefined ? [] : [name]), ...others]
-  const own = readOptions(options, names, '{ assumeDurable: true }')
-  const { assumeDurable, [name ?? '']: text } = own as Record<string, unknown>
-  if (assumeDurable !== undefined && typeof assumeDurable !== 'boolean') {
-    throw typeError('ERR_OPTION_INVALID', `assumeDurable is ${show(assumeDurable)}; pass true or false`)
-  }
-  if (name !== undefined && text !== undefined) checkName(name, text)
-  return own
-}
-
-/**
- * Checks that a text can be the name of a table, or a prefix of keys. @throws TypeError, RangeError
+ * Reads a text that can be the name of a table, or a prefix of keys. @throws TypeError, RangeError
  * `ERR_OPTION_INVALID`
  */
-export function checkName(option: string, value: unknown): asserts value is string {
+function nameInStore(option: string, value: unknown): string {
   checkString(option, value)
   // The name becomes a part of SQL and of Lua. Only these characters need no quotes there.
-  if (!/^[A-Za-z_][A-Za-z0-9_]{0,47}$/.test(value)) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      `${option} is ${show(value)}; pass 1 to 48 letters, digits and underscores that begin with no digit`,
-      option,
-    )
-  }
+  if (/^[A-Za-z_][A-Za-z0-9_]{0,47}$/.test(value)) return value
+  throw rangeError(
+    'ERR_OPTION_INVALID',
+    `${option} is ${show(value)}; pass 1 to 48 letters, digits and underscores that begin with no digit`,
+    option,
+  )
 }
+
+// Rows that several tables have.
+export const callTimeoutRow = { read: milliseconds, least: 1, most: 600_000, byDefault: 2000 } satisfies Row
+export const prefixRow = { read: nameInStore, byDefault: 'graupel' } satisfies Row
+export const tableRow = { read: nameInStore, byDefault: 'graupel_store' } satisfies Row
+export const leafTableRow = { read: nameInStore, byDefault: 'leaf_alloc' } satisfies Row
 
 /** Refuses `assumeDurable: false`. @throws RangeError `ERR_OPTION_INVALID` */
 export function refuseForgetting(store: string, assumeDurable: boolean | undefined): void {
@@ -80,8 +66,8 @@ const wrappers: readonly (readonly [method: string, call: string, entry: string]
   ['customCommand', 'redisStore(client)', 'redis'],
 ]
 
-/** Checks that an option is a store. @throws TypeError `ERR_OPTION_INVALID` */
-export function checkStore(store: unknown): asserts store is Store {
+/** Reads the option `store`. @throws TypeError `ERR_OPTION_INVALID` */
+export function storeOfUser(_: string, store: unknown): Store {
   const of = store as Partial<Record<keyof Store, unknown>> | null | undefined
   const client = Object(store) as Record<string, unknown>
   const wrapper = wrappers.find(([method]) => typeof client[method] === 'function')
@@ -119,4 +105,5 @@ export function checkStore(store: unknown): asserts store is Store {
       throw typeError('ERR_OPTION_INVALID', `${name} of the store is ${show(value)}; a store has a ${type} there${why}`)
     }
   }
+  return store as Store
 }

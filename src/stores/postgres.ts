@@ -1,5 +1,7 @@
 import { GraupelError } from '../core/errors.js'
-import { readStoreOptions } from './options.js'
+import { type Rows, readTable } from '../core/options.js'
+import { flag } from '../core/readers.js'
+import { tableRow } from './options.js'
 import { isOwn, literal, own, type PostgresClient, statementsOf, type TextRow } from './postgres-client.js'
 import { newVersion } from './record.js'
 import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
@@ -12,6 +14,8 @@ export interface PostgresStoreOptions extends StoreOptions {
   /** The name of the table, which the `search_path` finds. @default 'graupel_store' */
   table?: string
 }
+
+const rows = { assumeDurable: { read: flag, byDefault: false }, table: tableRow } satisfies Rows<PostgresStoreOptions>
 
 /**
  * Codes of a transaction that loses to another under REPEATABLE READ or SERIALIZABLE, or in a deadlock
@@ -64,8 +68,7 @@ const flushed = `set_config('synchronous_commit', (${levels})[greatest(${session
  * await pool.end()
  */
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): SqlStore {
-  options = readStoreOptions(options, 'table')
-  const { table = 'graupel_store', assumeDurable = false } = options
+  const { table, assumeDurable } = readTable(options, rows, '{ assumeDurable: true }')
   const statements = statementsOf(client)
   const sums = `${table}_sums`
   // Keys are compared by their bytes: other collations treat some different texts as equal, and may not order

@@ -1,5 +1,7 @@
 import { GraupelError } from '../core/errors.js'
-import { clientError, outliveErrors, readStoreOptions } from './options.js'
+import { type Rows, readTable } from '../core/options.js'
+import { flag } from '../core/readers.js'
+import { clientError, outliveErrors, prefixRow } from './options.js'
 import { newVersion } from './record.js'
 import { ReplicaCheck } from './redis-replicas.js'
 import { commandFor, type Script, textOf } from './redis-scripts.js'
@@ -28,6 +30,11 @@ export interface RedisStoreOptions extends StoreOptions {
   /** The beginning of the names of its keys. @default 'graupel' */
   prefix?: string
 }
+
+const rows = {
+  assumeDurable: { read: flag, byDefault: false },
+  prefix: prefixRow,
+} satisfies Rows<RedisStoreOptions>
 
 const versionLength = 36
 
@@ -59,8 +66,7 @@ const versionLength = 36
  * client.disconnect()
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
-  options = readStoreOptions(options, 'prefix')
-  const { prefix = 'graupel', assumeDurable = false } = options
+  const { prefix, assumeDurable } = readTable(options, rows, '{ assumeDurable: true }')
   const send = senderOf(client)
   const run = async (script: Script, name: string, given: string[], signal: AbortSignal | undefined) => {
     signal?.throwIfAborted()

@@ -1,7 +1,9 @@
 import { platform } from '#platform'
 import { GraupelError } from '../core/errors.js'
+import { type Rows, readTable } from '../core/options.js'
+import { flag } from '../core/readers.js'
 import { sleep } from '../core/timing.js'
-import { clientError, readStoreOptions } from './options.js'
+import { clientError, tableRow } from './options.js'
 import { newVersion } from './record.js'
 import { endOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
 import { bytesOf, entryFrom, type RowBytes, sealed } from './sqlite-row.js'
@@ -24,6 +26,8 @@ export interface SqliteStoreOptions extends StoreOptions {
   /** The name of the table. @default 'graupel_store' */
   table?: string
 }
+
+const rows = { assumeDurable: { read: flag }, table: tableRow } satisfies Rows<SqliteStoreOptions>
 
 /** The lowest `PRAGMA synchronous` that syncs each commit (sqlite.org/pragma.html#pragma_synchronous). */
 const fullSync = 2
@@ -83,8 +87,7 @@ export interface SqliteStore extends SqlStore {
  * database.close()
  */
 export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOptions = {}): SqliteStore {
-  options = readStoreOptions(options, 'table')
-  const { table = 'graupel_store', assumeDurable } = options
+  const { table, assumeDurable } = readTable(options, rows, '{ assumeDurable: true }')
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function') {
     throw clientError('SQLite', database, 'an open database of better-sqlite3, libsql or node:sqlite')
   }

@@ -1,5 +1,7 @@
 import { show, typeError } from '../core/errors.js'
-import { clientError, readStoreOptions, refuseForgetting } from './options.js'
+import { type Rows, readTable } from '../core/options.js'
+import { flag } from '../core/readers.js'
+import { clientError, prefixRow, refuseForgetting } from './options.js'
 import { newVersion } from './record.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { codeOf, codes, explained, missing, type Transaction, type ZooKeeperError } from './zookeeper-client.js'
@@ -31,6 +33,12 @@ export interface ZooKeeperStoreOptions extends StoreOptions {
    */
   acl?: readonly object[]
 }
+
+const rows = {
+  assumeDurable: { read: flag },
+  prefix: prefixRow,
+  acl: {},
+} satisfies Rows<ZooKeeperStoreOptions>
 
 /** A store that {@link zookeeperStore} returns. */
 export interface ZooKeeperStore extends Store {
@@ -69,8 +77,7 @@ export function zookeeperStore(
   createClient: () => ZooKeeperClient,
   options: ZooKeeperStoreOptions = {},
 ): ZooKeeperStore {
-  options = readStoreOptions(options, 'prefix', ['acl'])
-  const { prefix = 'graupel', acl, assumeDurable } = options
+  const { assumeDurable, prefix, acl } = readTable(options, rows, '{ assumeDurable: true }')
   refuseForgetting('ZooKeeper', assumeDurable)
   checkAcl(acl)
   if (typeof createClient !== 'function') {

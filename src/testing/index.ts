@@ -1,6 +1,7 @@
 import { platform } from '#platform'
 import { show, typeError } from '../core/errors.js'
-import { readOptions } from '../core/options.js'
+import { type Rows, readTable } from '../core/options.js'
+
 import { JsCore } from '../engine/js/core.js'
 import { ThreadStates } from '../engine/js/thread-states.js'
 import { coreSpec } from '../engine/source/core-spec.js'
@@ -58,7 +59,21 @@ export type TestGenerator<F extends readonly Field[] = readonly Field[]> = IdGen
   reset(this: void): void
 }
 
-const optionNames: readonly string[] = ['node', 'layout', 'epoch', 'clock'] satisfies (keyof TestGeneratorOptions)[]
+const rows = {
+  node: { byDefault: 0 },
+  layout: {},
+  epoch: {},
+  clock: { read: clockFunction },
+} satisfies Rows<TestGeneratorOptions>
+
+function clockFunction(name: string, value: unknown): () => number {
+  if (typeof value === 'function') return value as () => number
+  throw typeError(
+    'ERR_OPTION_INVALID',
+    `${name} is ${show(value)}; pass a function that returns milliseconds since 1970`,
+    name,
+  )
+}
 
 /**
  * Makes a generator for tests: its ids are the same in each run. Each generator counts by itself, from the
@@ -81,17 +96,10 @@ const optionNames: readonly string[] = ['node', 'layout', 'epoch', 'clock'] sati
 export function testGenerator<const F extends readonly Field[] = layouts.Twitter>(
   options: TestGeneratorOptions<F> = {},
 ): TestGenerator<F> {
-  options = readOptions(options, optionNames, '{ node: 7 }', optionsElsewhere)
-  const layout = layoutOf(options)
+  const read = readTable(options, rows, '{ node: 7 }', optionsElsewhere)
+  const layout = layoutOf(read)
   const startMs = Math.max(Date.UTC(2026, 0, 1), layout.epochMs)
-  const { node = 0, clock = () => startMs } = options
-  if (typeof clock !== 'function') {
-    throw typeError(
-      'ERR_OPTION_INVALID',
-      `clock is ${show(clock)}; pass a function that returns milliseconds since 1970`,
-      'clock',
-    )
-  }
+  const { node, clock = () => startMs } = read
   const resolved = resolveOptions<F>({
     layout,
     node,

@@ -6,7 +6,7 @@ import { readOptions } from '../core/options.js'
 import { bufferGetter, byteOffsetGetter, lengthGetter } from '../core/typed-array.js'
 import { createGenerator } from '../generator/create.js'
 import type { IdGenerator } from '../generator/id-generator.js'
-import { type GeneratorOptions, optionNames as namesOfGenerators } from '../generator/options.js'
+import { type GeneratorOptions, generatorRows } from '../generator/options.js'
 import { type Field, genuineLayout, type Layout, type layouts, optionsElsewhere } from '../layout/index.js'
 import { nativeUuids } from '../numbers/addon.js'
 import { checkBytes } from '../numbers/array.js'
@@ -106,7 +106,8 @@ export function createUuidGenerator(given: { ids?: IdSource } & UuidOptions = {}
   if (typeof (given as Partial<IdSource> | null)?.next === 'function') {
     throw typeError('ERR_OPTION_INVALID', 'the options are a generator or a client; pass it as { ids: … }')
   }
-  const { version = 7, ids, ...options } = readOptions(given, optionNames, '{ node: 7 }', optionsElsewhere)
+  const names = [...Object.keys(generatorRows), 'version', 'ids']
+  const { version = 7, ids, ...options } = readOptions(given, names, '{ node: 7 }', optionsElsewhere)
   if (version !== 7 && version !== 8) {
     throw rangeError('ERR_OPTION_INVALID', `version is ${show(version)}; pass 7 or 8`, 'version')
   }
@@ -128,8 +129,6 @@ export function createUuidGenerator(given: { ids?: IdSource } & UuidOptions = {}
   }
   return new Uuids(ids, version)
 }
-
-const optionNames: readonly string[] = [...namesOfGenerators, 'version', 'ids']
 
 /** UUIDs of one `fill` of ids. */
 const chunk = 8192

@@ -18,8 +18,6 @@ export interface UuidKeyOptions {
   key?: Uint8Array
 }
 
-const optionNames: readonly string[] = ['key'] satisfies (keyof UuidKeyOptions)[]
-
 /**
  * Writes an id in the form of a UUID: a `BIGINT` inside, a UUID outside. Time, node and sequence can be read.
  *
@@ -42,7 +40,7 @@ export function uuidOf<F extends readonly Field[]>(
 ): string {
   layout = genuineLayout(layout)
   const bits = bitsOf(layout)
-  const own = readOptions(options, optionNames, '{ key }')
+  const own = readOptions(options, ['key'], '{ key }')
   loadId(id, layout)
   const upper = halves[high] as number
   const lower = halves[low] as number

@@ -5,17 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  composeId,
-  createGenerator,
-  decode,
-  defineLayout,
-  defineSerial,
-  engineInfo,
-  type Field,
-  type LayoutSpec,
-  layouts,
-} from 'graupel'
+import { composeId, createGenerator, decode, defineLayout, type Field, type LayoutSpec, layouts } from 'graupel'
 import { createMask } from 'graupel/mask'
 import { leafAllocStore } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
@@ -31,12 +21,17 @@ import { zookeeperStore } from 'graupel/stores/zookeeper'
 import { testGenerator } from 'graupel/testing'
 import { createUuidGenerator, uuidOf } from 'graupel/uuid'
 import { afterAll, expect, it } from 'vitest'
-import { checkConnectOptions } from '../../src/client/options.js'
-import { checkCounterOptions } from '../../src/counter/options.js'
+import { checkConnectOptions, connectRows } from '../../src/client/options.js'
+import type { Row } from '../../src/core/options.js'
+import { counterRows } from '../../src/counter/options.js'
+import { checkCounterOptions } from '../../src/counter/resolve.js'
+import { generatorRows } from '../../src/generator/options.js'
 import { resolveOptions } from '../../src/generator/resolve.js'
-import { resolveLeaseOptions } from '../../src/lease/options.js'
-import { checkSegmentOptions } from '../../src/segments/options.js'
-import { documentedDefaults } from '../support/defaults.js'
+import { leaseRows } from '../../src/lease/options.js'
+import { resolveLeaseOptions } from '../../src/lease/resolve.js'
+import { checkSegmentOptions, segmentRows } from '../../src/segments/options.js'
+import { serialRows } from '../../src/serial/define.js'
+import { docstrings, documentedDefaults } from '../support/defaults.js'
 import { repository } from '../support/documents.js'
 import { caught, freshNamespace } from '../support/engines.js'
 
@@ -132,44 +127,31 @@ function warnsOfMemory(): boolean {
 }
 
 /** The text of the documents, and then pairs: what is measured, and what the text means. */
-type Row = readonly [text: string, ...pairs: readonly (readonly [measured: () => unknown, expected: unknown])[]]
+type Measured = readonly [text: string, ...pairs: readonly (readonly [measure: () => unknown, expected: unknown])[]]
 
 const http = 'the global `fetch`'
 const asIsTrue = 'what is true for the database as it usually runs'
 
-const rows: Record<string, Row> = {
+const measured: Record<string, Measured> = {
   'CommonOptions.count': [
     '1000, or `maxCount` if that is less',
     [() => client.count, 1000],
     [() => checkConnectOptions({ url, maxCount: 10 }).count, 10],
   ],
-  'CommonOptions.maxCount': ['65 536', [() => client.maxCount, 65_536]],
-  'CommonOptions.prefetchAt': ['0.5', [() => client.prefetchAt, 0.5]],
-  'CommonOptions.batchMs': ['1000', [() => client.batchMs, 1000]],
   'CommonOptions.maxAgeMs': [
     '300 000; Infinity for numbers of a segment',
     [() => client.maxAgeMs, 300_000],
     [() => checkConnectOptions({ url, segment: 'orders' }).maxAgeMs, Number.POSITIVE_INFINITY],
   ],
-  'CommonOptions.callTimeoutMs': ['5000', [() => client.callTimeoutMs, 5000]],
-  'CommonOptions.retries': ['4', [() => client.retries, 4]],
-  'CommonOptions.maxWaitMs': ['10 000', [() => client.maxWaitMs, 10_000]],
   'CommonOptions.fetch': [
     http,
     [() => requestOf(() => ({ read: async () => client.fetch(url, {} as never) })), expect.stringContaining(url)],
   ],
   'ConnectOptions.layout': ['layouts.twitter', [() => client.layout, twitter]],
   'CounterOptions.pattern': ["'{count}'", [() => counter.text.at(0)(7), '7']],
-  'CounterOptions.reset': ["'never'", [() => counter.rules.reset, 'never']],
-  'CounterOptions.timeZone': ["'UTC'", [() => counter.rules.offsetMinutes, 0]],
-  'CounterOptions.start': ['1', [() => counter.rules.start, 1]],
-  'CounterOptions.callTimeoutMs': ['2000', [() => counter.callTimeoutMs, 2000]],
   'GeneratorSettings.node': ['the environment variable `GRAUPEL_NODE`', [nodeOfVariable, 9]],
   'GeneratorSettings.layout': ['layouts.twitter', [() => generator.layout, twitter]],
   'GeneratorSettings.epoch': ['the epoch of the layout', [() => generator.layout.epochMs, twitter.epochMs]],
-  'GeneratorSettings.namespace': ["'default'", [() => generator.namespace, 'default']],
-  'GeneratorSettings.onRollback': ["'advance'", [() => generator.onRollback, 'advance']],
-  'GeneratorSettings.onOverflow': ["'wait'", [() => generator.onOverflow, 'wait']],
   'GeneratorSettings.maxAheadMs': [
     '1000, or two ticks of the layout if that is more',
     [() => generator.maxAheadMs, 1000],
@@ -182,8 +164,6 @@ const rows: Record<string, Row> = {
     [() => generator.maxWaitMs, 50],
     [() => generator.lockMs, 1000],
   ],
-  'GeneratorSettings.sequenceStart': ["'zero'", [() => generator.sequenceStart, 'zero']],
-  'GeneratorSettings.clock': ["'wall'", [() => generator.clock, 'wall']],
   'GeneratorSettings.state': [
     "'host'. The js engine then keeps the node for one process of this host, and refuses a second process. 'process' with a `clock` function, and in browsers.",
     [() => generator.state, { kind: 'host' }],
@@ -194,7 +174,6 @@ const rows: Record<string, Row> = {
     '900',
     [() => resolveOptions({ node: 7, state: './a' }).state, { kind: 'file', path: './a', windowMs: 900 }],
   ],
-  'GeneratorSettings.engine': ["'auto'", [() => generator.engine, engineInfo().kind]],
   'IdParts.sequence': [
     '0',
     [() => decode(composeId({ timestampMs: Date.now(), node: 7 }, twitter), twitter).sequence, 0],
@@ -203,13 +182,8 @@ const rows: Record<string, Row> = {
   'LayoutSpec.decodeOnly': ['false', [() => defineLayout(spec).decodeOnly, false]],
   'LeaseOptions.layout': ['layouts.twitter', [() => lease.layout, twitter]],
   'LeaseOptions.epoch': ["the layout's", [() => lease.layout.epochMs, twitter.epochMs]],
-  'LeaseOptions.namespace': ["'default'", [() => lease.namespace, 'default']],
   'LeaseOptions.node': ['any node', [() => lease.nodes.count, 1024]],
   'LeaseOptions.nodes': ['all nodes', [() => lease.nodes.count, 1024]],
-  'LeaseOptions.windowMs': ['6000', [() => lease.windowMs, 6000]],
-  'LeaseOptions.acquireTimeoutMs': ['30 000', [() => lease.acquireTimeoutMs, 30_000]],
-  'LeaseOptions.callTimeoutMs': ['2000', [() => lease.callTimeoutMs, 2000]],
-  'LeaseOptions.maxClockSkewMs': ['1000', [() => lease.maxClockSkewMs, 1000]],
   'LeaseOptions.owner': ['host name and process id', [() => lease.owner, `${hostname()}/${process.pid}`]],
   'MaskOptions.bits': ['64', [() => mask.bits, 64]],
   'MaskOptions.encoding': ["'base62'", [() => mask.encoding, 'base62']],
@@ -225,17 +199,10 @@ const rows: Record<string, Row> = {
     [() => segments.steps.most, 2 ** 24],
     [() => wideSegments.steps.most, 2 ** 25],
   ],
-  'SegmentOptions.batchMs': ['900 000', [() => segments.steps.batchMs, 900_000]],
-  'SegmentOptions.prefetchAt': ['0.8', [() => segments.steps.prefetchAt, 0.8]],
   'SegmentOptions.failoverGap': [
     '64 * maxStep',
     [() => segments.failoverGap, 64n * 2n ** 24n],
     [() => wideSegments.failoverGap, 64n * 2n ** 25n],
-  ],
-  'SegmentOptions.callTimeoutMs': ['2000', [() => segments.callTimeoutMs, 2000]],
-  'SerialOptions.timeZone': [
-    "'UTC'",
-    [() => defineSerial({ pattern: '001{yyyyMMddHHmmssSSS}{node}{sequence}', layout: twitter }).timeZone, 'UTC'],
   ],
   'ConsulStoreOptions.datacenter': [
     "the agent's datacenter",
@@ -335,15 +302,44 @@ const rows: Record<string, Row> = {
   ],
 }
 
-it('each documented default has a row, with its text', () => {
+/** The tables of options, by the interfaces that have their docstrings. */
+const tables: Record<string, Readonly<Record<string, Row>>> = {
+  CommonOptions: connectRows,
+  CounterOptions: counterRows,
+  GeneratorSettings: generatorRows,
+  LeaseOptions: leaseRows,
+  SegmentOptions: segmentRows,
+  SerialOptions: serialRows,
+}
+const options = Object.entries(tables).flatMap(([owner, table]) =>
+  Object.entries(table).map(([name, row]) => [`${owner}.${name}`, row] as const),
+)
+
+const digits = (number: number) => (number < 10_000 ? `${number}` : `${number}`.replace(/\B(?=(\d{3})+$)/g, ' '))
+
+it('each documented default is that of its row in a table of options, or measured below', () => {
   const documented = Object.fromEntries(documentedDefaults())
   expect(Object.keys(documented).length).toBeGreaterThan(80)
-  expect(Object.fromEntries(Object.entries(rows).map(([name, [text]]) => [name, text]))).toEqual(documented)
+  const ofTables = options.flatMap(([name, { byDefault }]) => {
+    if (typeof byDefault === 'number') return [[name, digits(byDefault)]]
+    return typeof byDefault === 'string' ? [[name, `'${byDefault}'`]] : []
+  })
+  const measuredTexts = Object.entries(measured).map(([name, [text]]) => [name, text])
+  expect(Object.fromEntries([...ofTables, ...measuredTexts])).toEqual(documented)
 })
 
-it.each(Object.entries(rows))('%s', async (_, [, ...pairs]) => {
+it('each docstring has the limits of its row', () => {
+  const documented = docstrings()
+  for (const [name, { least = 0, most }] of options) {
+    if (typeof most !== 'number' || most === Number.POSITIVE_INFINITY) continue
+    const limits = `${digits(Number(least))} to ${digits(most)}`
+    expect([name, documented.get(name)]).toEqual([name, expect.stringContaining(limits)])
+  }
+})
+
+it.each(Object.entries(measured))('%s', async (_, [, ...pairs]) => {
   expect(pairs.length).toBeGreaterThan(0)
-  for (const [measured, expected] of pairs) expect(await measured()).toEqual(expected)
+  for (const [measure, expected] of pairs) expect(await measure()).toEqual(expected)
 })
 
 function nodeOfVariable(): number {

@@ -1,52 +1,50 @@
 import { describe, expect, it } from 'vitest'
 import { reasonOf } from '../../src/core/errors.js'
-import { endpointsFrom, millisecondsFrom, oneOf, prefetchAtFrom, textFrom, wholeFrom } from '../../src/core/options.js'
+import { type Row, readRow, readTable } from '../../src/core/options.js'
+import { choice, endpointsFrom, milliseconds, part, text, whole, whole64 } from '../../src/core/readers.js'
 
-describe('a check of an option', () => {
+describe('a row of a table of options', () => {
   it('gives the value, or the default if there is none', () => {
-    expect([millisecondsFrom('waitMs', 1.5, 7), millisecondsFrom('waitMs', undefined, 7)]).toEqual([1.5, 7])
-    expect([wholeFrom('step', 3, 1, 1, 3), wholeFrom('step', undefined, 1, 1, 3)]).toEqual([3, 1])
-    expect([prefetchAtFrom(0, 0.5), prefetchAtFrom(undefined, 0.5)]).toEqual([0, 0.5])
-    expect([textFrom('name', 'a', 'b', 9), textFrom('name', undefined, 'b', 9)]).toEqual(['a', 'b'])
-    expect([oneOf('reset', 'day', ['day'], 'day'), oneOf('reset', undefined, ['day', 'never'], 'never')]).toEqual([
-      'day',
-      'never',
-    ])
+    const pairs: [unknown, Row][] = [
+      [1.5, { read: milliseconds, byDefault: 7 }],
+      [3, { read: whole, least: 1, most: 3, byDefault: 1 }],
+      [0, { read: part, byDefault: 0.5 }],
+      ['a', { read: text, most: 9, byDefault: 'b' }],
+      ['day', { read: choice, choices: ['day', 'never'], byDefault: 'never' }],
+      [null, { byDefault: 'b' }],
+    ]
+    for (const [value, row] of pairs) {
+      expect([readRow('x', value, row), readRow('x', undefined, row)]).toEqual([value, row.byDefault])
+    }
+    expect(readRow('waitMs', undefined, { read: milliseconds })).toBeUndefined()
+    expect([7, 7n].map((value) => readRow('start', value, { read: whole64, most: 9n }))).toEqual([7n, 7n])
     expect(endpointsFrom('url', ['http://a:1/x//', 'https://b'], '')).toEqual(['http://a:1/x', 'https://b'])
   })
 
   it.each([
-    [() => millisecondsFrom('waitMs', '5', 7), TypeError, "waitMs is '5' (string); pass milliseconds as a number"],
-    [() => millisecondsFrom('waitMs', Number.NaN, 7), RangeError, 'waitMs is NaN; pass milliseconds from 0 up'],
-    [() => millisecondsFrom('waitMs', 0, 7, 1, 9), RangeError, 'waitMs is 0; pass milliseconds from 1 to 9'],
-    [() => wholeFrom('step', 1n, 1, 1, 3), TypeError, 'step is 1n (bigint); pass a whole number'],
-    [() => wholeFrom('step', 1.5, 1, 1, 3), RangeError, 'step is 1.5; pass a whole number from 1 to 3'],
-    [() => prefetchAtFrom(-0.1, 1), RangeError, 'prefetchAt is -0.1; pass a part of a batch, from 0 to 1'],
-    [() => textFrom('name', undefined, undefined, 9), TypeError, 'name is undefined (undefined); pass a string'],
-    [() => textFrom('name', null, 'b', 9), TypeError, 'name is null (object); pass a string'],
-    [() => textFrom('name', '', 'b', 9), RangeError, "name is ''; pass 1 to 9 characters of well-formed text"],
-    [
-      () => textFrom('name', '\ud800', 'b', 9),
-      RangeError,
-      "name is '\ud800'; pass 1 to 9 characters of well-formed text",
-    ],
-    [() => oneOf('reset', 'week', ['day', 'never'], 'never'), TypeError, "reset is 'week'; pass one of 'day', 'never'"],
-    [() => endpointsFrom('url', [], ''), RangeError, 'url is an empty array; pass one endpoint or more'],
-    [
-      () => endpointsFrom('url', 'ftp://a', ''),
-      TypeError,
-      /^url is a text; pass the text of a URL that begins with http:/,
-    ],
-    [
-      () => endpointsFrom('url', new URL('http://a'), ''),
-      TypeError,
-      /^url is a URL object, whose text is its href; pass the text of a URL/,
-    ],
-    [() => endpointsFrom('url', 'http://a?b', 'do not'), RangeError, /^url has a user, .* a fragment; do not$/],
-  ])('refuses %s', (check, type, message) => {
+    [{ read: milliseconds }, '5', TypeError, "x is '5' (string); pass milliseconds as a number"],
+    [{ read: milliseconds }, Number.NaN, RangeError, 'x is NaN; pass milliseconds from 0 up'],
+    [{ read: milliseconds, least: 1, most: 9 }, 0, RangeError, 'x is 0; pass milliseconds from 1 to 9'],
+    [{ read: whole, least: 1, most: 3 }, 1n, TypeError, 'x is 1n (bigint); pass a whole number'],
+    [{ read: whole, least: 1, most: 3 }, 1.5, RangeError, 'x is 1.5; pass a whole number from 1 to 3'],
+    [{ read: whole, least: 1 }, 0, RangeError, 'x is 0; pass a whole number from 1 to 9007199254740991'],
+    [{ read: whole64, most: 9n }, '1', TypeError, "x is '1' (string); pass a bigint or a whole number"],
+    [{ read: whole64, most: 9n }, 2 ** 53, RangeError, /^x is 9007199254740992; .* above 2\^53 - 1 as a bigint$/],
+    [{ read: whole64, most: 9n }, 10n, RangeError, 'x is 10; pass a whole number from 0 to 9'],
+    [{ read: part }, -0.1, RangeError, 'x is -0.1; pass a part of a batch, from 0 to 1'],
+    [{ read: text, isRequired: true }, undefined, TypeError, 'x is undefined (undefined); pass a string'],
+    [{ read: text }, null, TypeError, 'x is null (object); pass a string'],
+    [{ read: text, most: 9 }, '', RangeError, "x is ''; pass 1 to 9 characters of well-formed text"],
+    [{ read: text, most: 9 }, '\ud800', RangeError, "x is '\ud800'; pass 1 to 9 characters of well-formed text"],
+    [{ read: choice, choices: ['a', 'b'] }, 'c', TypeError, "x is 'c'; pass one of 'a', 'b'"],
+    [endpoint(), [], RangeError, 'x is an empty array; pass one endpoint or more'],
+    [endpoint(), 'ftp://a', TypeError, /^x is a text; pass the text of a URL that begins with http:/],
+    [endpoint(), new URL('http://a'), TypeError, /^x is a URL object, whose text is its href; pass the text of a URL/],
+    [endpoint(), 'http://a?b', RangeError, /^x has a user, .* a fragment; do not$/],
+  ] as [Row, unknown, typeof TypeError, string | RegExp][])('%o refuses %o', (row, value, type, message) => {
     const failure = (() => {
       try {
-        return check()
+        return readRow('x', value, row)
       } catch (error) {
         return error
       }
@@ -55,8 +53,26 @@ describe('a check of an option', () => {
     expect(failure).toMatchObject({
       code: 'ERR_OPTION_INVALID',
       message: typeof message === 'string' ? message : expect.stringMatching(message),
+      option: 'x',
     })
-    expect(failure.message.startsWith(`${failure.option} `)).toBe(true)
+  })
+})
+
+function endpoint(): Row {
+  return { read: (name, value) => endpointsFrom(name, value, 'do not') }
+}
+
+describe('a table of options', () => {
+  const rows = { waitMs: { read: milliseconds, least: 1, byDefault: 5 }, name: {} }
+
+  it('reads each option by its row', () => {
+    expect(readTable({ name: 7 }, rows, '{ name }')).toEqual({ waitMs: 5, name: 7 })
+  })
+
+  it('refuses a name without a row, and lists the names in the order of the rows', () => {
+    expect(() => readTable({ waitM: 7 }, rows, '{ name }')).toThrow(
+      "there is no option 'waitM' (did you mean 'waitMs'?); the options are waitMs, name",
+    )
   })
 })
 

@@ -1,5 +1,6 @@
 import { type Counter, openCounter } from '../../src/counter/counter.js'
-import { type CounterOptions, checkCounterOptions } from '../../src/counter/options.js'
+import type { CounterOptions } from '../../src/counter/options.js'
+import { checkCounterOptions } from '../../src/counter/resolve.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import type { Store } from '../../src/stores/store.js'
 import { VirtualTime } from '../support/virtual-time.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type Counter, openCounter } from '../../src/counter/counter.js'
-import { checkCounterOptions } from '../../src/counter/options.js'
+import { checkCounterOptions } from '../../src/counter/resolve.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import type { Store } from '../../src/stores/store.js'
 import { seededRandom } from '../support/random.ts'

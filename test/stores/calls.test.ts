@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { GraupelError } from '../../src/core/errors.js'
 import { StoreCalls } from '../../src/stores/calls.js'
 import { memoryStore } from '../../src/stores/memory.js'
-import { checkStore } from '../../src/stores/options.js'
+import { storeOfUser } from '../../src/stores/options.js'
 import type { Store } from '../../src/stores/store.js'
 import { VirtualTime } from '../support/virtual-time.ts'
 
@@ -219,6 +219,6 @@ describe('an argument that should be a store', () => {
       'because it is not durable',
     ],
   ])('is refused if it is %s', (_name, value, message) => {
-    expect(() => checkStore(value)).toThrow(message)
+    expect(() => storeOfUser('store', value)).toThrow(message)
   })
 })

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { platform } from '#platform'
 import { GraupelError, isGraupelError, rangeError, reasonOf, typeError } from '../../core/errors.js'
-import { checkSignal, readOptions, showNoUrl } from '../../core/options.js'
+import { type Resolved, type Rows, readTable } from '../../core/options.js'
+import { abortSignal, showNoUrl } from '../../core/readers.js'
 import { endWithin } from '../../core/timing.js'
 import { callWithin, located, StoreCalls } from '../calls.js'
 import type { LeafAllocStore } from '../leaf-alloc.js'
@@ -51,14 +52,15 @@ export interface OpenStoreOptions {
   signal?: AbortSignal
 }
 
-const optionNames: readonly string[] = [
-  'prefix',
-  'table',
-  'assumeDurable',
-  'clientsOf',
-  'create',
-  'signal',
-] satisfies (keyof OpenStoreOptions)[]
+const rows = {
+  // The function that makes the store reads these by rows of its own.
+  prefix: {},
+  table: {},
+  assumeDurable: {},
+  clientsOf: {},
+  create: { byDefault: true },
+  signal: { read: abortSignal },
+} satisfies Rows<OpenStoreOptions>
 
 /** A store that {@link openStore} has opened. */
 export interface OpenedStore {
@@ -126,8 +128,7 @@ const damageMs = 60_000
  * await close()
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<OpenedStore> {
-  options = readOptions(options, optionNames, '{ create: false }')
-  checkSignal(options.signal)
+  const read = readTable(options, rows, '{ create: false }')
   if (typeof url !== 'string') {
     throw typeError(
       'ERR_OPTION_INVALID',
@@ -135,10 +136,10 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
       'store',
     )
   }
-  const { clientsOf = join(process.cwd(), 'package.json'), create = true, signal } = options
+  const { clientsOf = join(process.cwd(), 'package.json'), create, signal } = read
   const place = new StoreUrl(url)
   const kind = kindOf(place.scheme)
-  const names = namesFor(kind, place.scheme, options)
+  const names = namesFor(kind, place.scheme, read)
   try {
     const { store, leafAlloc, damage, close } = await openClient(
       place,
@@ -265,7 +266,11 @@ function kindOf(scheme: string): StoreKind {
 }
 
 /** @throws RangeError */
-function namesFor({ named }: StoreKind, scheme: string, options: OpenStoreOptions): Names {
+function namesFor(
+  { named }: StoreKind,
+  scheme: string,
+  options: Pick<Resolved<OpenStoreOptions, typeof rows>, keyof Names>,
+): Names {
   const other = named === 'table' ? 'prefix' : 'table'
   if (options[other] !== undefined) {
     throw rangeError('ERR_OPTION_INVALID', `${other} is not for ${scheme}; leave it out`, other)

@@ -1,5 +1,5 @@
 import { type Counter, type CounterSurroundings, openCounter } from '../../../src/counter/counter.js'
-import { checkCounterOptions } from '../../../src/counter/options.js'
+import { checkCounterOptions } from '../../../src/counter/resolve.js'
 import type { Store } from '../../../src/stores/store.js'
 import { Machine } from '../../simulation/machine.ts'
 import { storeOf } from '../../simulation/network.ts'

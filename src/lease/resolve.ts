@@ -1,0 +1,45 @@
+import { platform } from '#platform'
+import { rangeError } from '../core/errors.js'
+import { type Resolved, readTable } from '../core/options.js'
+import { checkLifetime, type Field, type Layout, layoutOf, optionsElsewhere } from '../layout/index.js'
+import type { Store } from '../stores/store.js'
+import { chooseNodes, type NodeSet } from './group.js'
+import { type LeaseOptions, leaseRows } from './options.js'
+import { maxForgottenMs } from './server-life.js'
+
+type Read = Resolved<LeaseOptions, typeof leaseRows>
+
+/** The options of a lease, checked, with their defaults. */
+export interface ResolvedLeaseOptions<F extends readonly Field[] = readonly Field[]>
+  extends Omit<Read, 'layout' | 'epoch' | 'node' | 'nodes' | 'owner'> {
+  readonly layout: Layout<F>
+  readonly nodes: NodeSet
+  readonly owner: string
+}
+
+/** Checks options. @throws TypeError, RangeError by the codes that {@link acquireLease} lists. */
+export function resolveLeaseOptions<F extends readonly Field[]>(options: LeaseOptions<F>): ResolvedLeaseOptions<F> {
+  const read = readTable(options, leaseRows, '{ store }', optionsElsewhere)
+  const { epoch, node, nodes, owner = platform.processName(), ...others } = read
+  const layout = layoutOf({ layout: read.layout, epoch })
+  checkLifetime(layout, platform.wallMs())
+  checkWindow(read.windowMs, layout, read.store)
+  return { ...others, owner, layout, nodes: chooseNodes(layout, node, nodes) }
+}
+
+function checkWindow(windowMs: number, { name, tickMs }: Layout, store: Store): void {
+  if (windowMs < 3 * tickMs) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `windowMs is ${windowMs}, and a tick of layout '${name}' has ${tickMs} ms; pass at least three ticks`,
+      'windowMs',
+    )
+  }
+  if (!store.durable && windowMs > maxForgottenMs) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `windowMs is ${windowMs}, and the store '${store.name}' may forget what it has acknowledged; pass at most ${maxForgottenMs}, or assumeDurable: true to the store if it never forgets`,
+      'windowMs',
+    )
+  }
+}
