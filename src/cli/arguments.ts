@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import type { Row } from '../core/options.js'
 import { didYouMean } from '../core/suggestion.js'
 import type { ErrorCode } from '../index.js'
 
@@ -33,6 +34,12 @@ export interface Arguments<N extends string> {
 
 /** The flag that every command has. */
 export const helpFlag = { short: 'h', help: 'show this help' } as const satisfies Flag
+
+/** Makes a flag that sets an option of the library. The row of the option has the choices and the default. */
+export function flagFor({ choices, byDefault }: Row, value: string, help: string): Flag {
+  const shown = byDefault === undefined ? help : `${help} (${byDefault})`
+  return { value, help: shown, ...(choices !== undefined && { choices }) }
+}
 
 /** Flags by the names that other tools give them. */
 const otherNames = new Map([['encoding', 'format']])

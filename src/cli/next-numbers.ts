@@ -1,6 +1,6 @@
-import { resets } from '../counter/period.js'
+import { counterRows } from '../counter/options.js'
 import { type CounterOptions, createCounter, createSegmentGenerator, type SegmentGenerator } from '../segments/index.js'
-import { type Flag, messageOf, UsageError } from './arguments.js'
+import { type Flag, flagFor, messageOf, UsageError } from './arguments.js'
 import { interruptible } from './interrupt.js'
 import { type Format, formatter, type Ids, maxInChunk, printIds, printParts } from './next-print.js'
 import type { Output } from './output.js'
@@ -14,8 +14,8 @@ export const numberFlags = {
     value: 'PATTERN',
     help: 'how the numbers of a counter are written, such as IN-{yyyy}-{count:6} ({count})',
   },
-  reset: { value: 'PERIOD', choices: resets, help: 'when a counter begins again (never)' },
-  'time-zone': { value: 'ZONE', help: 'the zone of its dates: UTC, or an offset such as +08:00 (UTC)' },
+  reset: flagFor(counterRows.reset, 'PERIOD', 'when a counter begins again'),
+  'time-zone': flagFor(counterRows.timeZone, 'ZONE', 'the zone of its dates: UTC, or an offset such as +08:00'),
 } as const satisfies Record<string, Flag>
 
 type Kind = 'segment' | 'counter'

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { engineOptions } from '../engine/choose.js'
+import { generatorRows } from '../generator/options.js'
 import {
   createGenerator,
   type ErrorCode,
@@ -11,9 +11,8 @@ import {
   type LeaseEvent,
 } from '../index.js'
 import { acquireLease, type LeaseOptions } from '../lease/index.js'
-import { overflowActions, rollbackActions } from '../policy/policy.js'
-import { startModes } from '../state/engine.js'
-import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import { leaseRows } from '../lease/options.js'
+import { type Arguments, flagFor, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import { textFlags, textOf } from './id-texts.js'
 import { interruptible } from './interrupt.js'
 import { nextNumbers, numberFlags } from './next-numbers.js'
@@ -33,9 +32,9 @@ const flags = {
   layout: { ...layoutFlags.layout, help: 'how ids are made up (twitter)' },
   format: { value: 'FORMAT', choices: formats, help: 'how ids are written (decimal)' },
   ...textFlags,
-  namespace: { value: 'TEXT', help: 'ids of different namespaces may share a node (default)' },
-  'on-rollback': { value: 'ACTION', choices: rollbackActions, help: 'when the clock stepped back (advance)' },
-  'on-overflow': { value: 'ACTION', choices: overflowActions, help: 'when a tick is used up (wait)' },
+  namespace: flagFor(generatorRows.namespace, 'TEXT', 'ids of different namespaces may share a node'),
+  'on-rollback': flagFor(generatorRows.onRollback, 'ACTION', 'when the clock stepped back'),
+  'on-overflow': flagFor(generatorRows.onOverflow, 'ACTION', 'when a tick is used up'),
   'max-ahead-ms': {
     value: 'MS',
     help: 'how far advance may count ahead of the clock (1000, or two ticks if that is more)',
@@ -44,18 +43,21 @@ const flags = {
     value: 'MS',
     help: 'how long one wait may block (50, or two ticks if that is more; with --store 10000)',
   },
-  'sequence-start': { value: 'START', choices: Object.keys(startModes), help: 'first sequence of a new tick (zero)' },
-  clock: { value: 'CLOCK', choices: ['wall', 'steady'], help: 'which clock (wall)' },
+  'sequence-start': flagFor(generatorRows.sequenceStart, 'START', 'first sequence of a new tick'),
+  clock: flagFor(generatorRows.clock, 'CLOCK', 'which clock'),
   state: {
     value: 'STATE',
     help: 'where the last id is remembered: host, process, thread, or the path of a file (host)',
   },
-  'window-ms': { value: 'MS', help: 'how far ahead time is reserved, by a state file (900) or a lease (6000)' },
+  'window-ms': {
+    value: 'MS',
+    help: `how far ahead time is reserved, by a state file (${generatorRows.windowMs.byDefault}) or a lease (${leaseRows.windowMs.byDefault})`,
+  },
   ...storeFlags,
   store: { ...storeFlags.store, help: `lease a node from, or take numbers of, ${storeFlags.store.help}` },
   ...numberFlags,
-  'acquire-timeout-ms': { value: 'MS', help: 'how long to wait for a free node of the store (30000)' },
-  engine: { value: 'ENGINE', choices: engineOptions, help: 'which engine (auto)' },
+  'acquire-timeout-ms': flagFor(leaseRows.acquireTimeoutMs, 'MS', 'how long to wait for a free node of the store'),
+  engine: flagFor(generatorRows.engine, 'ENGINE', 'which engine'),
   help: helpFlag,
 } as const
 

@@ -1,5 +1,6 @@
 import { defineSerial, type Layout } from '../index.js'
-import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.js'
+import { serialRows } from '../serial/define.js'
+import { type Arguments, flagFor, helpFlag, type Manual, UsageError } from './arguments.js'
 import { printEach } from './input.js'
 import type { Output } from './output.js'
 import { layoutFlags, layoutsOf } from './values.js'
@@ -8,7 +9,7 @@ const flags = {
   pattern: { value: 'PATTERN', help: 'the text, with tokens in braces' },
   ...layoutFlags,
   layout: { ...layoutFlags.layout, help: 'how the ids were made up (twitter)' },
-  'time-zone': { value: 'ZONE', help: 'the zone of date and time: UTC, or an offset such as +08:00 (UTC)' },
+  'time-zone': flagFor(serialRows.timeZone, 'ZONE', 'the zone of date and time: UTC, or an offset such as +08:00'),
   parse: { help: 'read serials, and print their ids' },
   help: helpFlag,
 } as const

@@ -1,8 +1,9 @@
 import { platform } from '#platform'
 import { located, StoreCalls } from '../stores/calls.js'
+import { prefixRow, tableRow } from '../stores/options.js'
 import type { Store } from '../stores/store.js'
 import { openStore } from '../stores/url/index.js'
-import type { Flag } from './arguments.js'
+import { type Flag, flagFor } from './arguments.js'
 
 /** The schemes of `openStore`. A manual does not load the stores to name them. */
 export const schemes: readonly string[] = [
@@ -13,8 +14,8 @@ export const schemes: readonly string[] = [
 /** The flags that name a store. */
 export const storeFlags = {
   store: { value: 'URL', help: `a store, by a URL that begins with ${schemes.join(', ')}` },
-  prefix: { value: 'NAME', help: 'the first part of its keys, in a store without tables (graupel)' },
-  table: { value: 'NAME', help: 'its table, in a SQL database (graupel_store)' },
+  prefix: flagFor(prefixRow, 'NAME', 'the first part of its keys, in a store without tables'),
+  table: flagFor(tableRow, 'NAME', 'its table, in a SQL database'),
 } as const satisfies Record<string, Flag>
 
 export interface StoreValues {
