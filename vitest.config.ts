@@ -61,6 +61,8 @@ const ownNames: Record<string, string> = {
   '#platform': 'platform/node',
   '#cipher': 'platform/node',
   '#key-file': 'cli/key-file',
+  '#lease-options': 'lease/options',
+  '#store-options': 'stores/options',
   '#suggestion': 'core/suggestion',
 }
 

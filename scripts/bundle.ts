@@ -33,11 +33,13 @@ export async function bundleServer(): Promise<void> {
     const options = optionsOf(['main'], 'server/src')
     const external = [/^[^./]/]
     await write({ ...options, external }, { dir: folder, preserveModules: true, preserveModulesRoot: 'server/src' })
-    // The service suggests names as the library does, and reads key files as the command does, but the
-    // library exports neither.
+    // The service suggests names as the library does, reads key files as the command does, and has limits and
+    // defaults of the library's options, but the library exports none of these.
     for (const [module, name] of [
       ['core/suggestion', 'suggestion'],
       ['cli/key-file', 'key-file'],
+      ['lease/options', 'lease-options'],
+      ['stores/options', 'store-options'],
     ] as const) {
       await write(optionsOf([module]), { file: `${folder}/${name}.js` })
     }

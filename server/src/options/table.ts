@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { type Layout, layouts } from 'graupel'
 import type { CounterOptions, SegmentOptions } from 'graupel/segments'
+import { leaseRows } from '#lease-options'
+import { leafTableRow, prefixRow, tableRow } from '#store-options'
 import type { KindChoice } from './kinds.js'
 import { address, choice, flag, layoutList, named, nodeChoice, type Read, range, text, whole } from './readers.js'
 
@@ -86,8 +88,8 @@ export const table = {
     help: 'the store, instead of the embedded database, such as redis://127.0.0.1:6379',
     read: text,
   },
-  prefix: { value: 'NAME', help: 'the beginning of its keys', shownDefault: 'graupel', read: text },
-  table: { value: 'NAME', help: 'its table, in a SQL database', shownDefault: 'graupel_store', read: text },
+  prefix: { value: 'NAME', help: 'the beginning of its keys', shownDefault: prefixRow.byDefault, read: text },
+  table: { value: 'NAME', help: 'its table, in a SQL database', shownDefault: tableRow.byDefault, read: text },
   assumeDurable: { help: 'assert that the store never forgets an acknowledged write', read: flag },
 
   layouts: {
@@ -107,7 +109,7 @@ export const table = {
   namespace: {
     value: 'TEXT',
     help: 'ids of different namespaces may share a node',
-    shownDefault: 'default',
+    shownDefault: leaseRows.namespace.byDefault,
     read: text,
   },
   node: {
@@ -121,19 +123,19 @@ export const table = {
   windowMs: {
     value: 'MS',
     help: 'how long ids can be made without the store',
-    byDefault: 6000,
-    read: whole(leastWindowMs, hourMs),
+    byDefault: leaseRows.windowMs.byDefault,
+    read: whole(leastWindowMs, leaseRows.windowMs.most),
   },
   maxClockSkewMs: {
     value: 'MS',
     help: "how far this clock may differ from the store's",
-    shownDefault: '1000',
-    read: whole(0, hourMs),
+    shownDefault: `${leaseRows.maxClockSkewMs.byDefault}`,
+    read: whole(0, leaseRows.maxClockSkewMs.most),
   },
   acquireTimeoutMs: {
     value: 'MS',
     help: 'how long to wait for a free node',
-    shownDefault: '30000',
+    shownDefault: `${leaseRows.acquireTimeoutMs.byDefault}`,
     read: whole(0, dayMs),
   },
 
@@ -157,7 +159,7 @@ export const table = {
     read: whole(1, 1_000_000),
   },
   leafAlloc: { help: "take segments from Leaf's table, in the mysql: store", read: flag },
-  leafTable: { value: 'NAME', help: 'the name of that table', shownDefault: 'leaf_alloc', read: text },
+  leafTable: { value: 'NAME', help: 'the name of that table', shownDefault: leafTableRow.byDefault, read: text },
 
   workers: {
     group: 'Load',
