@@ -10,6 +10,7 @@ import type { Exhausted } from './node-search.js'
 import { type Holding, LeaseProtocol } from './protocol.js'
 import type { Publication } from './publication.js'
 import type { ResolvedLeaseOptions } from './resolve.js'
+import type { LeaseParts } from './server-life.js'
 
 /** The longest pause before the next look for a free node. Up to half is subtracted at random. */
 const maxPauseMs = 1000
@@ -22,8 +23,7 @@ export class Acquisition {
   readonly protocol: LeaseProtocol
   readonly #options: ResolvedLeaseOptions
   readonly #publication: Publication
-  readonly #group: Group
-  readonly #calls: StoreCalls
+  readonly #parts: LeaseParts
   readonly #isAwaited: () => boolean
   #token = newToken()
   /** The generation of the machine at which the last attempt has begun. */
@@ -36,7 +36,6 @@ export class Acquisition {
     this.#options = options
     this.#publication = publication
     this.#isAwaited = isAwaited
-    this.#group = Group.of(layout, namespace, nodes)
     const clock = {
       wallMs,
       monotonicMs,
@@ -45,9 +44,13 @@ export class Acquisition {
       newToken,
       onWait: (untilMs: number) => this.#reportServer(untilMs),
     }
-    this.#calls = new StoreCalls(store, clock, callTimeoutMs)
-    const rules = { ...options, durable: store.durable, writeMs: 2 * callTimeoutMs }
-    this.protocol = new LeaseProtocol(this.#calls, this.#group, rules, clock)
+    this.#parts = {
+      calls: new StoreCalls(store, clock, callTimeoutMs),
+      group: Group.of(layout, namespace, nodes),
+      rules: { ...options, durable: store.durable, writeMs: 2 * callTimeoutMs },
+      clock,
+    }
+    this.protocol = new LeaseProtocol(this.#parts)
   }
 
   /**
@@ -106,7 +109,7 @@ export class Acquisition {
 
   /** Describes the place of the records, if someone listens; `undefined` if it is not known. */
   async place(signal: AbortSignal | undefined): Promise<string | undefined> {
-    return isHeard('lease') ? this.#calls.place(signal).catch(() => undefined) : undefined
+    return isHeard('lease') ? this.#parts.calls.place(signal).catch(() => undefined) : undefined
   }
 
   /** Gives up the claim to the node that the lease had by a token, because another process has it. */
@@ -140,25 +143,25 @@ export class Acquisition {
     const { acquireTimeoutMs } = this.#options
     const leftMs = sinceMs + acquireTimeoutMs - platform.monotonicMs()
     if (this.#publication.hasNode) this.#publication.change({ failure: 'nodes are held', failureDetail: held })
-    if (leftMs > 0) return this.#calls.pause(Math.min(maxPauseMs, 2 * leftMs), signal)
+    if (leftMs > 0) return this.#parts.calls.pause(Math.min(maxPauseMs, 2 * leftMs), signal)
     const free = freeAtMs === undefined ? 'unknown' : showTime(freeAtMs)
     throw new GraupelError(
       'ERR_NODES_EXHAUSTED',
-      `every node that this lease may have is held: ${held} of ${this.#group.ids}, by ${owners.join(', ')}; the first may be free at ${free}; stop processes, or raise acquireTimeoutMs (${acquireTimeoutMs})`,
+      `every node that this lease may have is held: ${held} of ${this.#parts.group.ids}, by ${owners.join(', ')}; the first may be free at ${free}; stop processes, or raise acquireTimeoutMs (${acquireTimeoutMs})`,
       { option: 'acquireTimeoutMs' },
     )
   }
 
   /** Waits until the first id that may be made has the present time. */
   async #waitForFloor(holding: Holding, signal: AbortSignal | undefined): Promise<void> {
-    const untilMs = this.#group.timeOf(holding.record.floor)
+    const untilMs = this.#parts.group.timeOf(holding.record.floor)
     // Waits once. If the clock steps back meanwhile, the policy of the generators decides what happens.
     const leftMs = untilMs - platform.wallMs()
     try {
       signal?.throwIfAborted()
       if (leftMs <= 0) return
       this.#publication.publish('waiting', { untilMs })
-      await this.#calls.wait(leftMs, signal)
+      await this.#parts.calls.wait(leftMs, signal)
     } catch (error) {
       await this.giveBack(holding)
       throw error

@@ -1,10 +1,8 @@
 import { hash } from '../core/typed-array.js'
 import { utf8 } from '../core/utf8.js'
-import type { StoreCalls } from '../stores/calls.js'
 import type { StoreEntry } from '../stores/store.js'
-import type { Group } from './group.js'
 import { type LeaseRecord, readLease } from './record.js'
-import type { LeaseClock, LeaseRules, Proof, ServerLife } from './server-life.js'
+import type { LeaseParts, Proof, ServerLife } from './server-life.js'
 
 /** A free node, and the record that the store has for it. */
 export interface Candidate {
@@ -32,17 +30,11 @@ const maxShards = 8
 
 /** Finds a free node: a node that was released, has expired, or was never used. */
 export class NodeSearch {
-  readonly #calls: StoreCalls
-  readonly #group: Group
-  readonly #rules: LeaseRules
-  readonly #clock: LeaseClock
+  readonly #parts: LeaseParts
   readonly #life: ServerLife
 
-  constructor(calls: StoreCalls, group: Group, rules: LeaseRules, clock: LeaseClock, life: ServerLife) {
-    this.#calls = calls
-    this.#group = group
-    this.#rules = rules
-    this.#clock = clock
+  constructor(parts: LeaseParts, life: ServerLife) {
+    this.#parts = parts
     this.#life = life
   }
 
@@ -54,31 +46,31 @@ export class NodeSearch {
    * @throws as `ServerLife.prove`
    */
   async find(token: string, signal: AbortSignal | undefined): Promise<Candidate | Exhausted> {
-    const { nodes } = this.#group
+    const { nodes } = this.#parts.group
     const visited = new Set<number>()
     const held: LeaseRecord[] = []
     // The first shard depends on the owner's name, so that a process finds the node that it had. Other shards
     // are drawn at random.
-    let index = hash(utf8(this.#rules.owner)) % nodes.count
+    let index = hash(utf8(this.#parts.rules.owner)) % nodes.count
     for (let i = 0; i < maxShards; i++) {
-      const shard = this.#group.shardOf(nodes.at(index))
-      index = Math.floor(this.#clock.random() * nodes.count)
+      const shard = this.#parts.group.shardOf(nodes.at(index))
+      index = Math.floor(this.#parts.clock.random() * nodes.count)
       if (visited.has(shard)) continue
       visited.add(shard)
       const proof = await this.#life.prove(shard, signal)
       const entries = new Map(
-        (await this.#calls.list(this.#group.folderOf(shard), signal)).map((entry) => [entry.key, entry]),
+        (await this.#parts.calls.list(this.#parts.group.folderOf(shard), signal)).map((entry) => [entry.key, entry]),
       )
       const kinds: Candidate[][] = [[], [], []]
-      for (const node of this.#group.nodesOf(shard)) {
-        const entry = entries.get(this.#group.keyOf(node))
-        const record = entry && readLease(entry, this.#group)
+      for (const node of this.#parts.group.nodesOf(shard)) {
+        const entry = entries.get(this.#parts.group.keyOf(node))
+        const record = entry && readLease(entry, this.#parts.group)
         const kind = this.#kindOf(record, token, proof.nowMs)
         if (kind === undefined) held.push(record as LeaseRecord)
         else kinds[kind]?.push({ node, entry, record, proof })
       }
       const best = kinds.find((candidates) => candidates.length > 0)
-      if (best !== undefined) return best[Math.floor(this.#clock.random() * best.length)] as Candidate
+      if (best !== undefined) return best[Math.floor(this.#parts.clock.random() * best.length)] as Candidate
     }
     const freeAt = held.map((record) => this.freeAtMs(record))
     return {
@@ -96,14 +88,14 @@ export class NodeSearch {
     if (record === undefined) return 2
     if (record.token === token) return 0
     if (this.freeAtMs(record) >= nowMs) return undefined
-    return record.owner === this.#rules.owner ? 0 : 1
+    return record.owner === this.#parts.rules.owner ? 0 : 1
   }
 
   /** The store's time after which another process may take a node without disturbing its holder. */
   freeAtMs({ ceiling, isReleased }: LeaseRecord): number {
-    const endMs = this.#group.timeOf(ceiling)
+    const endMs = this.#parts.group.timeOf(ceiling)
     // Ids of a released node may be ahead of the clock, and its next holder would have to wait.
-    return isReleased ? endMs - this.#rules.maxClockSkewMs : endMs + this.#rules.maxClockSkewMs
+    return isReleased ? endMs - this.#parts.rules.maxClockSkewMs : endMs + this.#parts.rules.maxClockSkewMs
   }
 }
 

@@ -1,10 +1,9 @@
 import { GraupelError } from '../core/errors.js'
-import type { StoreCalls, Written } from '../stores/calls.js'
+import type { Written } from '../stores/calls.js'
 import type { StoreEntry } from '../stores/store.js'
-import type { Group } from './group.js'
 import { type Candidate, type Exhausted, NodeSearch } from './node-search.js'
 import { type LeaseRecord, readLease, writeLease } from './record.js'
-import { type LeaseClock, type LeaseRules, ServerLife, StoreClock } from './server-life.js'
+import { type LeaseParts, ServerLife, StoreClock } from './server-life.js'
 
 /** A node, and the ticks of it that may be used. */
 export interface Holding {
@@ -26,10 +25,7 @@ const maxConflicts = 8
  * (docs/leases.md).
  */
 export class LeaseProtocol {
-  readonly #calls: StoreCalls
-  readonly #group: Group
-  readonly #rules: LeaseRules
-  readonly #clock: LeaseClock
+  readonly #parts: LeaseParts
   readonly #storeClock: StoreClock
   readonly #life: ServerLife
   readonly #search: NodeSearch
@@ -41,14 +37,11 @@ export class LeaseProtocol {
   #tried: { readonly node: number; readonly token: string; readonly attempt: string } | undefined
   #hasTried = false
 
-  constructor(calls: StoreCalls, group: Group, rules: LeaseRules, clock: LeaseClock) {
-    this.#calls = calls
-    this.#group = group
-    this.#rules = rules
-    this.#clock = clock
-    this.#storeClock = new StoreClock(calls, rules, clock)
-    this.#life = new ServerLife(calls, group, rules, clock, this.#storeClock)
-    this.#search = new NodeSearch(calls, group, rules, clock, this.#life)
+  constructor(parts: LeaseParts) {
+    this.#parts = parts
+    this.#storeClock = new StoreClock(parts)
+    this.#life = new ServerLife(parts)
+    this.#search = new NodeSearch(parts, this.#life)
   }
 
   /**
@@ -64,7 +57,7 @@ export class LeaseProtocol {
     this.#hasTried = false
     await this.#life.enter(signal)
     for (let conflicts = 0; ; ) {
-      const beforeMs = this.#clock.monotonicMs()
+      const beforeMs = this.#parts.clock.monotonicMs()
       const chosen = await this.#search.find(token, signal)
       if ('held' in chosen) return chosen
       this.#read = { nowMs: chosen.proof.nowMs, beforeMs }
@@ -94,8 +87,8 @@ export class LeaseProtocol {
     if (this.#tried?.token !== token) return
     const { node, attempt } = this.#tried
     this.#tried = undefined
-    const entry = await this.#calls.read(this.#group.keyOf(node), signal)
-    const record = entry && readLease(entry, this.#group)
+    const entry = await this.#parts.calls.read(this.#parts.group.keyOf(node), signal)
+    const record = entry && readLease(entry, this.#parts.group)
     if (record?.attempt === attempt)
       await this.release({ node, version: entry?.version as string, record }, record.floor, signal)
   }
@@ -109,17 +102,17 @@ export class LeaseProtocol {
    */
   async renew(holding: Holding, signal?: AbortSignal): Promise<Holding | 'lapsed' | 'lost'> {
     const { node, record } = holding
-    const key = this.#group.keyOf(node)
-    const endMs = this.#group.timeOf(record.ceiling)
-    const beforeMs = this.#clock.monotonicMs()
+    const key = this.#parts.group.keyOf(node)
+    const endMs = this.#parts.group.timeOf(record.ceiling)
+    const beforeMs = this.#parts.clock.monotonicMs()
     const nowMs = await this.#storeClock.nowMs(key, signal)
     if (nowMs >= endMs) return 'lapsed'
     this.#checkAdvance({ nowMs, beforeMs })
-    const ceiling = Math.max(record.ceiling, this.#group.tickAt(nowMs + this.#rules.windowMs))
+    const ceiling = Math.max(record.ceiling, this.#parts.group.tickAt(nowMs + this.#parts.rules.windowMs))
     const written = await this.#write(holding, { ...record, ceiling }, signal)
     if (written === undefined) return 'lost'
     const landed = 'record' in written ? written : written.other
-    if (!this.#rules.durable) {
+    if (!this.#parts.rules.durable) {
       // If the write took until the ceiling, another process may have had the node, and the server may have
       // forgotten that process. So the write counts only if the ceiling has not passed.
       this.#unknown.add(landed.record.attempt)
@@ -147,15 +140,15 @@ export class LeaseProtocol {
    * passed: a ceiling that is more than a window ahead could outlast the wait for a new server.
    */
   #checkAdvance(read: { readonly nowMs: number; readonly beforeMs: number }): void {
-    if (this.#rules.durable) return
-    const { maxClockSkewMs } = this.#rules
+    if (this.#parts.rules.durable) return
+    const { maxClockSkewMs } = this.#parts.rules
     const last = this.#read ?? read
-    const passedMs = this.#clock.monotonicMs() - last.beforeMs
+    const passedMs = this.#parts.clock.monotonicMs() - last.beforeMs
     const aheadMs = read.nowMs - last.nowMs - passedMs
     if (aheadMs > maxClockSkewMs) {
       throw new GraupelError(
         'ERR_CLOCK_SKEW',
-        `the clock of the store '${this.#calls.store.name}' has gone ${Math.ceil(aheadMs)} ms further than the time since the last renewal; it may go maxClockSkewMs (${maxClockSkewMs}) further: set the clock of the store's server, or look for code that sets the clock of a session`,
+        `the clock of the store '${this.#parts.calls.store.name}' has gone ${Math.ceil(aheadMs)} ms further than the time since the last renewal; it may go maxClockSkewMs (${maxClockSkewMs}) further: set the clock of the store's server, or look for code that sets the clock of a session`,
         { option: 'maxClockSkewMs' },
       )
     }
@@ -174,15 +167,20 @@ export class LeaseProtocol {
     signal: AbortSignal | undefined,
   ): Promise<Holding | { readonly other: Holding } | undefined> {
     const { node } = holding
-    const record = { ...next, attempt: this.#clock.newToken() }
+    const record = { ...next, attempt: this.#parts.clock.newToken() }
     this.#unknown.add(record.attempt)
-    const written = await this.#put(this.#group.keyOf(node), writeLease(this.#group, record), holding.version, signal)
+    const written = await this.#put(
+      this.#parts.group.keyOf(node),
+      writeLease(this.#parts.group, record),
+      holding.version,
+      signal,
+    )
     this.#unknown.delete(record.attempt)
     if (written.landed) {
       this.#unknown.clear()
       return { node, version: written.version, record }
     }
-    const found = written.found && readLease(written.found, this.#group)
+    const found = written.found && readLease(written.found, this.#parts.group)
     // Compares the attempt and not the token: a clone of this machine has the same token, but never the same
     // attempt.
     if (found === undefined || !this.#unknown.has(found.attempt)) return undefined
@@ -190,7 +188,13 @@ export class LeaseProtocol {
   }
 
   #put(key: string, value: string, expected: string | undefined, signal: AbortSignal | undefined): Promise<Written> {
-    return this.#calls.write(key, value, expected, this.#clock.monotonicMs() + this.#rules.writeMs, signal)
+    return this.#parts.calls.write(
+      key,
+      value,
+      expected,
+      this.#parts.clock.monotonicMs() + this.#parts.rules.writeMs,
+      signal,
+    )
   }
 
   /** Takes a free node, unless another process is faster. */
@@ -199,19 +203,24 @@ export class LeaseProtocol {
     token: string,
     signal: AbortSignal | undefined,
   ): Promise<Holding | Exhausted> {
-    const { owner, windowMs } = this.#rules
+    const { owner, windowMs } = this.#parts.rules
     // Above every ceiling that was granted, and above every ceiling that may have been forgotten. A new node
     // begins now.
-    const granted = record?.ceiling ?? this.#group.tickAt(proof.nowMs)
-    const floor = Math.max(granted, this.#group.tickAt(proof.forgottenMs))
-    const ceiling = Math.max(floor, this.#group.tickAt(proof.nowMs + windowMs))
-    const next = { owner, token, attempt: this.#clock.newToken(), floor, ceiling, isReleased: false, windowMs }
+    const granted = record?.ceiling ?? this.#parts.group.tickAt(proof.nowMs)
+    const floor = Math.max(granted, this.#parts.group.tickAt(proof.forgottenMs))
+    const ceiling = Math.max(floor, this.#parts.group.tickAt(proof.nowMs + windowMs))
+    const next = { owner, token, attempt: this.#parts.clock.newToken(), floor, ceiling, isReleased: false, windowMs }
     this.#tried = { node, token, attempt: next.attempt }
     this.#hasTried = true
-    const written = await this.#put(this.#group.keyOf(node), writeLease(this.#group, next), entry?.version, signal)
+    const written = await this.#put(
+      this.#parts.group.keyOf(node),
+      writeLease(this.#parts.group, next),
+      entry?.version,
+      signal,
+    )
     if (written.landed) return { node, version: written.version, record: next }
     this.#tried = undefined
-    const found = written.found && readLease(written.found, this.#group)
+    const found = written.found && readLease(written.found, this.#parts.group)
     return { held: 1, owners: [found?.owner ?? 'another'], freeAtMs: found && this.#search.freeAtMs(found) }
   }
 }

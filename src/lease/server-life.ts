@@ -25,23 +25,27 @@ export interface LeaseClock extends Pick<Clock, 'wallMs' | 'monotonicMs' | 'rand
   onWait?(untilMs: number): void
 }
 
+/** What all parts of the protocol work with. */
+export interface LeaseParts {
+  readonly calls: StoreCalls
+  readonly group: Group
+  readonly rules: LeaseRules
+  readonly clock: LeaseClock
+}
+
 /**
  * The clock of a store; if the store has no clock, the local clock. Checks how far the two clocks are apart.
  */
 export class StoreClock {
-  readonly #calls: StoreCalls
-  readonly #rules: LeaseRules
-  readonly #clock: LeaseClock
+  readonly #parts: LeaseParts
 
-  constructor(calls: StoreCalls, rules: LeaseRules, clock: LeaseClock) {
-    this.#calls = calls
-    this.#rules = rules
-    this.#clock = clock
+  constructor(parts: LeaseParts) {
+    this.#parts = parts
   }
 
   /** Reads the clock of the server that has a key; milliseconds since 1970. @throws as `StoreCalls.read` */
   async nowMs(key: string, signal: AbortSignal | undefined): Promise<number> {
-    return (await this.#calls.nowMs(signal, key)) ?? this.#clock.wallMs()
+    return (await this.#parts.calls.nowMs(signal, key)) ?? this.#parts.clock.wallMs()
   }
 
   /**
@@ -49,17 +53,17 @@ export class StoreClock {
    * `ERR_CLOCK_SKEW`
    */
   async checkedMs(key: string, signal: AbortSignal | undefined): Promise<number> {
-    const { maxClockSkewMs } = this.#rules
-    const beforeMs = this.#clock.monotonicMs()
+    const { maxClockSkewMs } = this.#parts.rules
+    const beforeMs = this.#parts.clock.monotonicMs()
     const nowMs = await this.nowMs(key, signal)
-    const wallMs = this.#clock.wallMs()
+    const wallMs = this.#parts.clock.wallMs()
     // The store has read its clock at some moment of the call.
-    const callMs = this.#clock.monotonicMs() - beforeMs
+    const callMs = this.#parts.clock.monotonicMs() - beforeMs
     const aheadMs = wallMs - nowMs
     if (aheadMs >= -maxClockSkewMs && aheadMs <= maxClockSkewMs + callMs) return nowMs
     throw new GraupelError(
       'ERR_CLOCK_SKEW',
-      `the clock of this host shows ${showTime(wallMs)}, and the clock of the store '${this.#calls.store.name}' ${showTime(nowMs)}; they may differ by maxClockSkewMs (${maxClockSkewMs}): set the clock that is wrong`,
+      `the clock of this host shows ${showTime(wallMs)}, and the clock of the store '${this.#parts.calls.store.name}' ${showTime(nowMs)}; they may differ by maxClockSkewMs (${maxClockSkewMs}): set the clock that is wrong`,
       { option: 'maxClockSkewMs' },
     )
   }
@@ -95,18 +99,12 @@ export interface Proof {
  * seen (docs/leases.md, "C. Stores that forget").
  */
 export class ServerLife {
-  readonly #calls: StoreCalls
-  readonly #group: Group
-  readonly #rules: LeaseRules
-  readonly #clock: LeaseClock
+  readonly #parts: LeaseParts
   readonly #storeClock: StoreClock
 
-  constructor(calls: StoreCalls, group: Group, rules: LeaseRules, clock: LeaseClock, storeClock: StoreClock) {
-    this.#calls = calls
-    this.#group = group
-    this.#rules = rules
-    this.#clock = clock
-    this.#storeClock = storeClock
+  constructor(parts: LeaseParts) {
+    this.#parts = parts
+    this.#storeClock = new StoreClock(parts)
   }
 
   /**
@@ -116,8 +114,8 @@ export class ServerLife {
    * @throws as `prove`
    */
   async enter(signal: AbortSignal | undefined): Promise<void> {
-    const { key, ids } = this.#group
-    const entry = await this.#calls.read(key, signal)
+    const { key, ids } = this.#parts.group
+    const entry = await this.#parts.calls.read(key, signal)
     if (entry === undefined) await this.#write(key, '', notSaid, undefined, signal)
     else readGroup(entry, ids)
   }
@@ -130,14 +128,14 @@ export class ServerLife {
    * `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; the reason of the signal.
    */
   async prove(shard: number, signal: AbortSignal | undefined): Promise<Proof> {
-    const key = this.#group.lifeKeyOf(shard)
-    if (this.#rules.durable) return { nowMs: await this.#storeClock.checkedMs(key, signal), forgottenMs: 0 }
+    const key = this.#parts.group.lifeKeyOf(shard)
+    if (this.#parts.rules.durable) return { nowMs: await this.#storeClock.checkedMs(key, signal), forgottenMs: 0 }
     for (let changes = 0; ; ) {
-      const entry = await this.#calls.read(key, signal)
-      const seen = entry && readGroup(entry, this.#group.ids)
+      const entry = await this.#parts.calls.read(key, signal)
+      const seen = entry && readGroup(entry, this.#parts.group.ids)
       // Read before the time. Otherwise the time could be that of an earlier server, from before the present
       // life began.
-      const incarnation = await this.#calls.incarnation(signal, key)
+      const incarnation = await this.#parts.calls.incarnation(signal, key)
       const nowMs = await this.#storeClock.checkedMs(key, signal)
       if (entry === undefined || seen?.incarnation !== incarnation) {
         changes++
@@ -151,11 +149,11 @@ export class ServerLife {
         await this.#write(key, incarnation, Math.ceil(nowMs), entry.version, signal)
         continue
       }
-      const forgottenMs = seen.sinceMs + maxForgottenMs + this.#rules.maxClockSkewMs
-      if (seen.sinceMs > nowMs + this.#rules.maxClockSkewMs) throw this.#wentBack(key, nowMs, forgottenMs)
+      const forgottenMs = seen.sinceMs + maxForgottenMs + this.#parts.rules.maxClockSkewMs
+      if (seen.sinceMs > nowMs + this.#parts.rules.maxClockSkewMs) throw this.#wentBack(key, nowMs, forgottenMs)
       if (nowMs > forgottenMs) return { nowMs, forgottenMs, life: { key, version: entry.version, incarnation } }
-      this.#clock.onWait?.(forgottenMs)
-      await this.#calls.wait(forgottenMs + 1 - nowMs, signal)
+      this.#parts.clock.onWait?.(forgottenMs)
+      await this.#parts.calls.wait(forgottenMs + 1 - nowMs, signal)
     }
   }
 
@@ -166,14 +164,14 @@ export class ServerLife {
   #wentBack(key: string, nowMs: number, forgottenMs: number): GraupelError {
     return new GraupelError(
       'ERR_CLOCK_SKEW',
-      `the clock of the store '${this.#calls.store.name}' shows ${showTime(nowMs)}, and was ahead of that when the server was first seen; leases that it may have forgotten hold until ${showTime(forgottenMs)}: set the clock if it is wrong, or wait until then; if the server has forgotten no lease since its clock went ahead, remove the record ${key}`,
+      `the clock of the store '${this.#parts.calls.store.name}' shows ${showTime(nowMs)}, and was ahead of that when the server was first seen; leases that it may have forgotten hold until ${showTime(forgottenMs)}: set the clock if it is wrong, or wait until then; if the server has forgotten no lease since its clock went ahead, remove the record ${key}`,
     )
   }
 
   #changesAgain(key: string): GraupelError {
     return new GraupelError(
       'ERR_STORE_UNSAFE',
-      `the server of the store '${this.#calls.store.name}' was another one at each of ${maxChanges + 1} looks, so nothing is known of what it has forgotten (record ${key}); give an address that leads to one server, or to the primary`,
+      `the server of the store '${this.#parts.calls.store.name}' was another one at each of ${maxChanges + 1} looks, so nothing is known of what it has forgotten (record ${key}); give an address that leads to one server, or to the primary`,
     )
   }
 
@@ -185,10 +183,10 @@ export class ServerLife {
     expected: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { nodes, epochMs, tickMs } = this.#group.layout
-    const record: GroupRecord = { nodes, epochMs, tickMs, incarnation, sinceMs, attempt: this.#clock.newToken() }
-    const untilMs = this.#clock.monotonicMs() + this.#rules.writeMs
-    await this.#calls.write(key, writeRecord(this.#group.ids, record), expected, untilMs, signal)
+    const { nodes, epochMs, tickMs } = this.#parts.group.layout
+    const record: GroupRecord = { nodes, epochMs, tickMs, incarnation, sinceMs, attempt: this.#parts.clock.newToken() }
+    const untilMs = this.#parts.clock.monotonicMs() + this.#parts.rules.writeMs
+    await this.#parts.calls.write(key, writeRecord(this.#parts.group.ids, record), expected, untilMs, signal)
   }
 
   /**
@@ -197,8 +195,8 @@ export class ServerLife {
    */
   async isProven({ life }: Proof, signal: AbortSignal | undefined): Promise<boolean> {
     if (life === undefined) return true
-    const entry = await this.#calls.read(life.key, signal)
+    const entry = await this.#parts.calls.read(life.key, signal)
     if (entry?.version !== life.version) return false
-    return (await this.#calls.incarnation(signal, life.key)) === life.incarnation
+    return (await this.#parts.calls.incarnation(signal, life.key)) === life.incarnation
   }
 }

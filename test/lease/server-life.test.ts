@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Group } from '../../src/lease/group.js'
-import { ServerLife, StoreClock } from '../../src/lease/server-life.js'
+import { ServerLife } from '../../src/lease/server-life.js'
 import { StoreCalls } from '../../src/stores/calls.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import type { Store } from '../../src/stores/store.js'
@@ -38,7 +38,7 @@ function lifeOn(
     newToken: () => `t${++tokens}`,
   }
   const calls = new StoreCalls(store, time, 60_000)
-  const life = new ServerLife(calls, group, rules, clock, new StoreClock(calls, rules, clock))
+  const life = new ServerLife({ calls, group, rules, clock })
   const remove = () => {
     memory = memoryStore()
   }

@@ -42,10 +42,10 @@ const stopped: Partial<Faults> = {
 
 const wentBack = 'throw this.#wentBack(key, nowMs, forgottenMs)'
 const oldVersion = 'if (found?.version !== expected) return { landed: false, found }'
-const groupAgain = `    const entry = await this.#calls.read(life.key, signal)
+const groupAgain = `    const entry = await this.#parts.calls.read(life.key, signal)
     if (entry?.version !== life.version) return false
 `
-const lifeAgain = 'return (await this.#calls.incarnation(signal, life.key)) === life.incarnation'
+const lifeAgain = 'return (await this.#parts.calls.incarnation(signal, life.key)) === life.incarnation'
 
 export const mutations: Shown[] = [
   {
@@ -61,23 +61,23 @@ export const mutations: Shown[] = [
     defect: "the floor is the store's time, instead of the ceiling that was granted",
     seed: 6,
     file: protocol,
-    from: 'record?.ceiling ?? this.#group.tickAt(proof.nowMs)',
-    to: 'this.#group.tickAt(proof.nowMs)',
+    from: 'record?.ceiling ?? this.#parts.group.tickAt(proof.nowMs)',
+    to: 'this.#parts.group.tickAt(proof.nowMs)',
     ...durable,
   },
   {
     defect: "the floor is the local clock's time",
     seed: 6,
     file: protocol,
-    from: 'record?.ceiling ?? this.#group.tickAt(proof.nowMs)',
-    to: 'this.#group.tickAt(this.#clock.wallMs())',
+    from: 'record?.ceiling ?? this.#parts.group.tickAt(proof.nowMs)',
+    to: 'this.#parts.group.tickAt(this.#parts.clock.wallMs())',
     ...durable,
   },
   {
     defect: 'what may have been forgotten does not raise the floor',
     seed: 7,
     file: protocol,
-    from: 'Math.max(granted, this.#group.tickAt(proof.forgottenMs))',
+    from: 'Math.max(granted, this.#parts.group.tickAt(proof.forgottenMs))',
     to: 'granted',
     ...forgetful,
   },
@@ -103,7 +103,7 @@ export const mutations: Shown[] = [
     defect: 'a lapsed lease is renewed',
     seed: 76,
     file: protocol,
-    from: 'const endMs = this.#group.timeOf(record.ceiling)\n    const',
+    from: 'const endMs = this.#parts.group.timeOf(record.ceiling)\n    const',
     to: 'const endMs = Number.POSITIVE_INFINITY\n    const',
     ...forgetful,
     faults: stopped,
@@ -124,8 +124,8 @@ export const mutations: Shown[] = [
     defect: 'a renewal lowers the ceiling',
     seed: 47,
     file: protocol,
-    from: 'Math.max(record.ceiling, this.#group.tickAt(nowMs + this.#rules.windowMs))',
-    to: 'this.#group.tickAt(nowMs + this.#rules.windowMs)',
+    from: 'Math.max(record.ceiling, this.#parts.group.tickAt(nowMs + this.#parts.rules.windowMs))',
+    to: 'this.#parts.group.tickAt(nowMs + this.#parts.rules.windowMs)',
     ...durable,
     faults: { failover: 4 },
   },
@@ -169,8 +169,8 @@ export const mutations: Shown[] = [
     seed: 979564531,
     file: serverLife,
     from: `${groupAgain}    ${lifeAgain}`,
-    to: `    if ((await this.#calls.incarnation(signal, life.key)) !== life.incarnation) return false
-    const entry = await this.#calls.read(life.key, signal)
+    to: `    if ((await this.#parts.calls.incarnation(signal, life.key)) !== life.incarnation) return false
+    const entry = await this.#parts.calls.read(life.key, signal)
     return entry?.version === life.version`,
     ...forgetful,
     faults: { lossInCall: 0.06, flush: 2 },
@@ -179,7 +179,7 @@ export const mutations: Shown[] = [
     defect: 'a server is believed too early by the skew of the clocks',
     seed: 200214081,
     file: serverLife,
-    from: 'seen.sinceMs + maxForgottenMs + this.#rules.maxClockSkewMs',
+    from: 'seen.sinceMs + maxForgottenMs + this.#parts.rules.maxClockSkewMs',
     to: 'seen.sinceMs + maxForgottenMs',
     ...forgetful,
     shape: edge,
@@ -188,7 +188,7 @@ export const mutations: Shown[] = [
     defect: 'a lease is expired too early by the skew of the clocks',
     seed: 342683696,
     file: nodeSearch,
-    from: ': endMs + this.#rules.maxClockSkewMs',
+    from: ': endMs + this.#parts.rules.maxClockSkewMs',
     to: ': endMs',
     ...forgetful,
     faults: stopped,
@@ -311,7 +311,7 @@ export const mutations: Shown[] = [
     defect: 'a clock that was ahead is waited for',
     seed: 58,
     file: serverLife,
-    from: `if (seen.sinceMs > nowMs + this.#rules.maxClockSkewMs) ${wentBack}`,
+    from: `if (seen.sinceMs > nowMs + this.#parts.rules.maxClockSkewMs) ${wentBack}`,
     to: '',
     ...clockAhead,
   },

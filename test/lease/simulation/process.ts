@@ -48,7 +48,7 @@ export class Process extends Machine {
       random: world.random,
       newToken: () => world.newToken(),
     }
-    this.#protocol = new LeaseProtocol(new WatchedCalls(this, world), world.group, rules, clock)
+    this.#protocol = new LeaseProtocol({ calls: new WatchedCalls(this, world), group: world.group, rules, clock })
   }
 
   /** Ends the faults of the process. */

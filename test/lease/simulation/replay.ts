@@ -194,7 +194,8 @@ class Actor {
         return () => {}
       },
     }
-    const protocol = new LeaseProtocol(new StoreCalls(this.#store(life), clock, callTimeoutMs), group, rules, clock)
+    const calls = new StoreCalls(this.#store(life), clock, callTimeoutMs)
+    const protocol = new LeaseProtocol({ calls, group, rules, clock })
     for (let token = clock.newToken(); ; ) {
       const holding = await protocol.acquire(token).catch(() => undefined)
       if (holding === undefined || 'held' in holding) continue
