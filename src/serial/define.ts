@@ -26,11 +26,7 @@ export interface SerialOptions<F extends readonly Field[] = readonly Field[]> {
 }
 
 /** @internal */
-export const serialRows = {
-  pattern: {},
-  layout: {},
-  timeZone: { byDefault: 'UTC' },
-} satisfies Rows<SerialOptions>
+export const serialRows = { pattern: {}, layout: {}, timeZone: { byDefault: 'UTC' } } satisfies Rows<SerialOptions>
 
 /**
  * Defines texts for the ids of a layout: each id has one text, and each text one id, so that a serial is as

@@ -31,10 +31,7 @@ export interface RedisStoreOptions extends StoreOptions {
   prefix?: string
 }
 
-const rows = {
-  assumeDurable: { read: flag, byDefault: false },
-  prefix: prefixRow,
-} satisfies Rows<RedisStoreOptions>
+const rows = { assumeDurable: { read: flag, byDefault: false }, prefix: prefixRow } satisfies Rows<RedisStoreOptions>
 
 const versionLength = 36
 

@@ -34,11 +34,7 @@ export interface ZooKeeperStoreOptions extends StoreOptions {
   acl?: readonly object[]
 }
 
-const rows = {
-  assumeDurable: { read: flag },
-  prefix: prefixRow,
-  acl: {},
-} satisfies Rows<ZooKeeperStoreOptions>
+const rows = { assumeDurable: { read: flag }, prefix: prefixRow, acl: {} } satisfies Rows<ZooKeeperStoreOptions>
 
 /** A store that {@link zookeeperStore} returns. */
 export interface ZooKeeperStore extends Store {

@@ -1,7 +1,6 @@
 import { platform } from '#platform'
 import { show, typeError } from '../core/errors.js'
 import { type Rows, readTable } from '../core/options.js'
-
 import { JsCore } from '../engine/js/core.js'
 import { ThreadStates } from '../engine/js/thread-states.js'
 import { coreSpec } from '../engine/source/core-spec.js'
