@@ -132,12 +132,12 @@ export function flagOf(option: unknown, flags: Flags): string | undefined {
 }
 
 /** The help of a command, as data. */
-export interface Manual {
+export interface Manual<F extends Flags = Flags> {
   readonly name: string
   /** One line, or several. */
   readonly usage: string
   readonly summary: string
-  readonly flags: Flags
+  readonly flags: F
   /** Lines below the flags. */
   readonly notes: readonly string[]
 }

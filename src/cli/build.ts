@@ -15,7 +15,7 @@ const staging = join(root, 'build/staging')
 
 const flags = { force: { help: 'compile even if a binary loads' }, help: helpFlag } as const
 
-export const buildManual: Manual = {
+export const buildManual: Manual<typeof flags> = {
   name: 'build',
   usage: 'graupel build [flags]',
   summary: 'Compile the native engine if no binary of the package loads.',

@@ -12,7 +12,7 @@ const flags = {
   help: helpFlag,
 } as const
 
-export const composeManual: Manual = {
+export const composeManual: Manual<typeof flags> = {
   name: 'compose',
   usage: 'graupel compose --time TIME [flags]',
   summary: 'Print the first id of a moment, for queries by time.',

@@ -10,7 +10,7 @@ const flags = {
   help: helpFlag,
 } as const
 
-export const convertManual: Manual = {
+export const convertManual: Manual<typeof flags> = {
   name: 'convert',
   usage: 'graupel convert ID... --to FORMAT [flags]',
   summary: 'Write ids in another encoding, one a line.',

@@ -20,7 +20,7 @@ const flags = {
   help: helpFlag,
 } as const
 
-export const doctorManual: Manual = {
+export const doctorManual: Manual<typeof flags> = {
   name: 'doctor',
   usage: 'graupel doctor [flags]',
   summary: 'Check this machine: engine, copies, folder, clock, layout, store.',

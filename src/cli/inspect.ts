@@ -24,7 +24,7 @@ const flags = {
   help: helpFlag,
 } as const
 
-export const inspectManual: Manual = {
+export const inspectManual: Manual<typeof flags> = {
   name: 'inspect',
   usage: 'graupel inspect ID... [flags]',
   summary: 'Take ids apart: time, node, sequence and a picture of the bits.',

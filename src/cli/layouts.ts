@@ -5,7 +5,7 @@ import { type Output, paintFor, table } from './output.js'
 
 const flags = { json: { help: 'print a JSON array' }, help: helpFlag } as const
 
-export const layoutsManual: Manual = {
+export const layoutsManual: Manual<typeof flags> = {
   name: 'layouts',
   usage: 'graupel layouts [flags]',
   summary: 'List the layouts: bits, capacity, nodes, epoch and expiry.',

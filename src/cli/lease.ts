@@ -24,7 +24,7 @@ const flags = {
   help: helpFlag,
 } as const
 
-export const leaseManual: Manual = {
+export const leaseManual: Manual<typeof flags> = {
   name: 'lease',
   usage: 'graupel lease list [GROUP] --store URL [flags]\ngraupel lease forget GROUP NODE --store URL [flags]',
   summary: 'List the holders of nodes, or take a node from a dead process.',

@@ -1,7 +1,17 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { didYouMean } from '../core/suggestion.js'
-import { commandHelp, type Flags, helpFlag, type Manual, overview, parseFlags, quote, UsageError } from './arguments.js'
+import {
+  type Arguments,
+  commandHelp,
+  type Flags,
+  helpFlag,
+  type Manual,
+  overview,
+  parseFlags,
+  quote,
+  UsageError,
+} from './arguments.js'
 import { build, buildManual } from './build.js'
 import { compose, composeManual } from './compose.js'
 import { convert, convertManual } from './convert.js'
@@ -16,38 +26,25 @@ import { serial, serialManual } from './serial.js'
 import { sql, sqlManual } from './sql.js'
 import { state, stateManual } from './state.js'
 
-type Values = Parameters<typeof next>[0] &
-  Parameters<typeof inspect>[0] &
-  Parameters<typeof overlap>[0] &
-  Parameters<typeof serial>[0] &
-  Parameters<typeof layouts>[0] &
-  Parameters<typeof state>[0] &
-  Parameters<typeof lease>[0] &
-  Parameters<typeof doctor>[0] &
-  Parameters<typeof build>[0] &
-  Parameters<typeof compose>[0] &
-  Parameters<typeof convert>[0] &
-  Parameters<typeof sql>[0]
-
 interface Command {
   readonly manual: Manual
-  /** Resolves to the exit code. Some commands succeed with a code other than 0. */
-  run(values: Values, output: Output): Promise<void> | Promise<number>
+  /** Reads the words after the name, and resolves to the exit code. */
+  run(words: readonly string[], output: Output): Promise<number>
 }
 
 const commands: readonly Command[] = [
-  { manual: nextManual, run: next },
-  { manual: inspectManual, run: (values, output) => inspect(values, output, process.stdin) },
-  { manual: overlapManual, run: (values, output) => overlap(values, output, process.stdin) },
-  { manual: composeManual, run: compose },
-  { manual: convertManual, run: (values, output) => convert(values, output, process.stdin) },
-  { manual: serialManual, run: (values, output) => serial(values, output, process.stdin) },
-  { manual: sqlManual, run: sql },
-  { manual: layoutsManual, run: layouts },
-  { manual: stateManual, run: state },
-  { manual: leaseManual, run: lease },
-  { manual: doctorManual, run: doctor },
-  { manual: buildManual, run: build },
+  command(nextManual, next),
+  command(inspectManual, (given, output) => inspect(given, output, process.stdin)),
+  command(overlapManual, (given, output) => overlap(given, output, process.stdin)),
+  command(composeManual, compose),
+  command(convertManual, (given, output) => convert(given, output, process.stdin)),
+  command(serialManual, (given, output) => serial(given, output, process.stdin)),
+  command(sqlManual, sql),
+  command(layoutsManual, layouts),
+  command(stateManual, state),
+  command(leaseManual, lease),
+  command(doctorManual, doctor),
+  command(buildManual, build),
 ]
 const manuals = commands.map(({ manual }) => manual)
 const ownFlags = { help: helpFlag, version: { short: 'v', help: 'show the version' } } satisfies Flags
@@ -70,11 +67,25 @@ async function main([name, ...words]: string[], output: Output): Promise<number>
     await output.write(topic === undefined ? overview(manuals) : commandHelp(commandOf(topic).manual))
     return 0
   }
-  const { manual, run } = commandOf(name)
-  const values = parseFlags(`graupel ${name}`, manual.flags, words) as Values
-  if (values.values.help === undefined) return (await run(values, output)) ?? 0
-  await output.write(commandHelp(manual))
-  return 0
+  return commandOf(name).run(words, output)
+}
+
+/**
+ * Makes a command of its manual and its work.
+ *
+ * @param work - Resolves to the exit code if that is not 0: some commands succeed with another code.
+ */
+function command<F extends Flags & { readonly help: typeof helpFlag }>(
+  manual: Manual<F>,
+  work: (given: Arguments<keyof F & string>, output: Output) => Promise<void> | Promise<number>,
+): Command {
+  const run = async (words: readonly string[], output: Output): Promise<number> => {
+    const given = parseFlags(`graupel ${manual.name}`, manual.flags, words)
+    if (given.values.help === undefined) return (await work(given, output)) ?? 0
+    await output.write(commandHelp(manual))
+    return 0
+  }
+  return { manual, run }
 }
 
 function commandOf(name: string): Command {

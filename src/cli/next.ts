@@ -61,7 +61,7 @@ const flags = {
   help: helpFlag,
 } as const
 
-export const nextManual: Manual = {
+export const nextManual: Manual<typeof flags> = {
   name: 'next',
   usage: [
     'graupel next [-n N] --node NODE [flags]',

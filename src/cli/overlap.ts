@@ -20,7 +20,7 @@ const flags = {
   help: helpFlag,
 } as const
 
-export const overlapManual: Manual = {
+export const overlapManual: Manual<typeof flags> = {
   name: 'overlap',
   usage: 'graupel overlap FILE FILE... [flags]',
   summary: 'Look for ids and nodes that several files have in common.',

@@ -14,7 +14,7 @@ const flags = {
   help: helpFlag,
 } as const
 
-export const serialManual: Manual = {
+export const serialManual: Manual<typeof flags> = {
   name: 'serial',
   usage: 'graupel serial --pattern PATTERN ID... [flags]\ngraupel serial --pattern PATTERN --parse SERIAL... [flags]',
   summary: 'Write ids as text with date, time, node and sequence, or read it.',

@@ -15,7 +15,7 @@ const flags = {
   help: helpFlag,
 } as const
 
-export const sqlManual: Manual = {
+export const sqlManual: Manual<typeof flags> = {
   name: 'sql',
   usage: 'graupel sql --dialect NAME [flags]',
   summary: 'Print SQL that decodes ids in a database, or makes them.',

@@ -15,7 +15,7 @@ const flags = {
   help: helpFlag,
 } as const
 
-export const stateManual: Manual = {
+export const stateManual: Manual<typeof flags> = {
   name: 'state',
   usage: 'graupel state [PATH] [flags]',
   summary: 'Show the last ids in pages, claims and state files, or list them.',
