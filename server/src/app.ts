@@ -10,12 +10,13 @@ import fastify, {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
-import { pairOf, reportDates, reportDatesDaily } from './http/certificate.js'
+import { type Pair, pairOf, reportDates, reportDatesDaily } from './http/certificate.js'
 import { ConnectionLimit } from './http/connection-limit.js'
 import { endAfter, makeServer, refuseConnection } from './http/connections.js'
 import { directly } from './http/direct.js'
 import {
   accessCheck,
+  type Check,
   hasBody,
   makeGate,
   maxAdminConnections,
@@ -23,6 +24,7 @@ import {
   Paths,
   unknownRoute,
 } from './http/gate.js'
+import type { NumberLoads } from './http/load.js'
 import { givenIdOf, loggedPath, makeLogger, newRequestId, RefusalLog, requestIdOf } from './http/log.js'
 import { stderrOutput } from './http/log-output.js'
 import { refusalOf } from './http/problems.js'
@@ -33,7 +35,7 @@ import { certificateFamilies, connectionFamilies, fileFamilies, logFamilies, Met
 import type { Options } from './options/table.js'
 import { RespServer } from './resp/server.js'
 import { decoderOf } from './routes/decode.js'
-import { directIdRoute, servedLayoutsOf } from './routes/ids.js'
+import { directIdRoute, type ServedLayouts, servedLayoutsOf } from './routes/ids.js'
 import { addRoutes, numberLoadsOf, openPaths } from './routes/index.js'
 import type { Service } from './service.js'
 
@@ -49,6 +51,24 @@ export interface App {
   readonly resp: RespServer | undefined
 }
 
+/** What the servers of a process have in common. */
+interface Parts {
+  readonly options: Options
+  readonly service: Service
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** The tokens of `--token-file`. */
+  readonly tokens: WatchedFiles<Tokens> | undefined
+  /** The certificate and its key. */
+  readonly pair: WatchedFiles<Pair> | undefined
+  readonly paths: Paths
+  readonly gate: Check
+  readonly layouts: ServedLayouts
+  readonly refusals: RefusalLog
+  readonly loads: NumberLoads
+  readonly takings: TakingLog | undefined
+}
+
 /**
  * Makes the service over HTTP. It does not listen yet. @param pollMs - How often files are read
  * again. @throws StartError
@@ -60,7 +80,7 @@ export async function makeApp(
   logger: Logger = makeLogger(options, undefined, service.opened.hide),
   pollMs?: number,
 ): Promise<App> {
-  const { tokenFile, tlsCert, tlsKey, adminPort, resp: respPort, maxConnections } = options
+  const { tokenFile, tlsCert, tlsKey } = options
   const tokens =
     tokenFile === undefined
       ? undefined
@@ -73,23 +93,42 @@ export async function makeApp(
   const paths = new Paths()
   const gate = makeGate(accessCheck(options, tokens, openPaths), paths)
   const layouts = servedLayoutsOf(service, options)
+  const refusals = new RefusalLog(logger)
+  const loads = numberLoadsOf(options)
+  const takings = options.logIds ? new TakingLog(logger) : undefined
+  const parts = {
+    ...{ options, service, metrics, logger, tokens, pair, paths, gate, layouts, refusals, loads, takings },
+  }
+  const app = makeFastify(parts)
+  const others = addServers(app, parts)
+  await addRoutes(app, {
+    ...{ service, options, metrics, refusals, layouts, loads, takings },
+    isTokenNeeded: tokens !== undefined,
+  })
+  return { app, ...others }
+}
+
+/** Makes Fastify with the hooks that each request passes. It has no routes yet. */
+function makeFastify({
+  options,
+  service,
+  metrics,
+  logger,
+  pair,
+  paths,
+  gate,
+  layouts,
+  refusals,
+}: Parts): FastifyInstance {
   const direct = directIdRoute(layouts)
   const isVerbose = logger.isLevelEnabled('debug')
-  const isStopping = () => service.isStopping
   const isPlain = () => !isVerbose && !options.logIds && !service.isStopping
   const onAnswer = (ms: number) => metrics.requests.add(direct.url, 200, ms)
-
-  const refusals = new RefusalLog(logger)
   const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const { status, code, headers, body } = refusalOf(error)
     refusals.add(request, status, code, error)
     if (hasBody(request.raw)) endAfter(reply.raw)
     return reply.code(status).headers(headers).header('x-request-id', request.id).send(body)
-  }
-  const onClientError = (error: NodeJS.ErrnoException, socket: Socket) => {
-    const reqId = newRequestId()
-    logger.debug({ reqId, code: error.code, remote: socket.remoteAddress }, 'a connection was refused')
-    refuseConnection(error, socket, reqId)
   }
   const app = fastify({
     loggerInstance: logger as FastifyBaseLogger,
@@ -100,45 +139,16 @@ export async function makeApp(
     genReqId: requestIdOf,
     routerOptions: { maxParamLength },
     frameworkErrors: refuse,
-    clientErrorHandler: onClientError,
+    clientErrorHandler: clientErrorHandler(logger),
     serverFactory: (handler) =>
-      makeServer(options, pair?.value, handler, (next) => directly(direct, gate, isPlain, onAnswer, next), isStopping),
+      makeServer(
+        options,
+        pair?.value,
+        handler,
+        (next) => directly(direct, gate, isPlain, onAnswer, next),
+        () => service.isStopping,
+      ),
   })
-  const loads = numberLoadsOf(options)
-  const takings = options.logIds ? new TakingLog(logger) : undefined
-  const respSources = { service, options, layouts, loads, decode: decoderOf(service), tokens, takings }
-  const resp =
-    respPort === undefined
-      ? undefined
-      : new RespServer(pair?.value, { sources: respSources, requests: metrics.requests, refusals })
-  const servers = resp === undefined ? [app.server] : [app.server, resp.server]
-  const connections = new ConnectionLimit(servers, maxConnections, '--max-connections', logger)
-  const answer = (request: IncomingMessage, response: ServerResponse) => app.routing(request, response)
-  const admin =
-    adminPort === undefined
-      ? undefined
-      : makeServer(options, pair?.value, onlyAdminPaths(answer), (next) => next, isStopping)
-  if (admin !== undefined) {
-    admin.on('clientError', onClientError)
-    new ConnectionLimit([admin], maxAdminConnections, `${maxAdminConnections} of --admin-port`, logger, 'oldest')
-  }
-  if (pair !== undefined) {
-    const stopReports = reportDatesDaily(() => pair.value, logger)
-    app.addHook('onClose', async () => stopReports())
-    pair.onChange = (value) => {
-      reportDates(value, logger)
-      for (const server of [...servers, admin]) (server as unknown as TlsServer | undefined)?.setSecureContext(value)
-    }
-  }
-  metrics.add(() => connectionFamilies(connections))
-  metrics.add(() => logFamilies(stderrOutput()))
-  metrics.add(() => fileFamilies([tokens, pair].filter((one) => one !== undefined)))
-  metrics.add(() => certificateFamilies(pair?.value))
-  app.addHook('onClose', async () => {
-    tokens?.close()
-    pair?.close()
-  })
-
   app.addHook('onRoute', ({ method, url }) => {
     if (method === 'GET') paths.add(url)
   })
@@ -159,15 +169,57 @@ export async function makeApp(
   app.setNotFoundHandler(() => {
     throw unknownRoute()
   })
-  await addRoutes(app, {
-    service,
-    options,
-    metrics,
-    refusals,
-    layouts,
-    loads,
-    takings,
-    isTokenNeeded: tokens !== undefined,
+  return app
+}
+
+/** Makes the servers of `--resp` and `--admin-port`. Limits connections, renews certificates. */
+function addServers(app: FastifyInstance, parts: Parts): Pick<App, 'admin' | 'resp'> {
+  const { options, service, metrics, logger, tokens, pair, layouts, refusals, loads, takings } = parts
+  const respSources = { service, options, layouts, loads, decode: decoderOf(service), tokens, takings }
+  const resp =
+    options.resp === undefined
+      ? undefined
+      : new RespServer(pair?.value, { sources: respSources, requests: metrics.requests, refusals })
+  const servers = resp === undefined ? [app.server] : [app.server, resp.server]
+  const connections = new ConnectionLimit(servers, options.maxConnections, '--max-connections', logger)
+  const answer = (request: IncomingMessage, response: ServerResponse) => app.routing(request, response)
+  const admin =
+    options.adminPort === undefined
+      ? undefined
+      : makeServer(
+          options,
+          pair?.value,
+          onlyAdminPaths(answer),
+          (next) => next,
+          () => service.isStopping,
+        )
+  if (admin !== undefined) {
+    admin.on('clientError', clientErrorHandler(logger))
+    new ConnectionLimit([admin], maxAdminConnections, `${maxAdminConnections} of --admin-port`, logger, 'oldest')
+  }
+  if (pair !== undefined) {
+    const stopReports = reportDatesDaily(() => pair.value, logger)
+    app.addHook('onClose', async () => stopReports())
+    pair.onChange = (value) => {
+      reportDates(value, logger)
+      for (const server of [...servers, admin]) (server as unknown as TlsServer | undefined)?.setSecureContext(value)
+    }
+  }
+  metrics.add(() => connectionFamilies(connections))
+  metrics.add(() => logFamilies(stderrOutput()))
+  metrics.add(() => fileFamilies([tokens, pair].filter((one) => one !== undefined)))
+  metrics.add(() => certificateFamilies(pair?.value))
+  app.addHook('onClose', async () => {
+    tokens?.close()
+    pair?.close()
   })
-  return { app, admin, resp }
+  return { admin, resp }
+}
+
+function clientErrorHandler(logger: Logger) {
+  return (error: NodeJS.ErrnoException, socket: Socket) => {
+    const reqId = newRequestId()
+    logger.debug({ reqId, code: error.code, remote: socket.remoteAddress }, 'a connection was refused')
+    refuseConnection(error, socket, reqId)
+  }
 }
