@@ -148,10 +148,12 @@ function json(key: string): Frame {
   return { start: `{"${key}":["`, between: '","', end: '"]}' }
 }
 
+const isLittleEndian = endianness() === 'LE'
+
 /** Returns the same memory if the machine's byte order is little-endian. */
 function littleEndian(numbers: BigUint64Array): Buffer {
   const bytes = Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength)
-  return endianness() === 'LE' ? bytes : bytes.swap64()
+  return isLittleEndian ? bytes : bytes.swap64()
 }
 
 /**
@@ -162,7 +164,8 @@ const lowest = 1_000_000_000
 const lowestDigits = 9
 const maxDigits = 20
 
-const endianLow = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1
+/** The place of the lower half of a number. */
+const lowerHalf = isLittleEndian ? 0 : 1
 
 /** The texts around and between the numbers of a body. */
 interface Frame {
@@ -186,8 +189,8 @@ export function writeDecimals(numbers: BigUint64Array, { start, between, end }: 
   let baseLow = 0
   for (let index = 0; index < numbers.length; index++) {
     if (index > 0) for (let i = 0; i < gap.length; i++) bytes[at++] = gap[i] as number
-    const high = halves[index * 2 + 1 - endianLow] as number
-    const low = halves[index * 2 + endianLow] as number
+    const high = halves[index * 2 + 1 - lowerHalf] as number
+    const low = halves[index * 2 + lowerHalf] as number
     let rest = (high - baseHigh) * 2 ** 32 + low - baseLow
     if (!(rest >= 0 && rest < lowest)) {
       if (high === 0 && low < lowest) {
@@ -201,27 +204,26 @@ export function writeDecimals(numbers: BigUint64Array, { start, between, end }: 
       baseLow = low - rest
     }
     for (let i = 0; i < upper.length; i++) bytes[at++] = upper[i] as number
-    let left = rest | 0
-    for (let i = at + lowestDigits - 1; i >= at; i--) {
-      const tenth = (left / 10) | 0
-      bytes[i] = 48 + left - tenth * 10
-      left = tenth
-    }
-    at += lowestDigits
+    at = writeDigits(bytes, at, rest | 0, lowestDigits)
   }
   at += bytes.write(end, at, 'latin1')
   return bytes.subarray(0, at)
 }
 
-/** Writes a number of up to nine digits. Returns the index behind it. */
+/** Writes a number of up to nine digits, without leading zeros. Returns the index behind it. */
 function writeSmall(bytes: Buffer, at: number, number: number): number {
-  let end = at + 1
-  for (let bound = 10; number >= bound; bound *= 10) end++
+  let count = 1
+  for (let bound = 10; number >= bound; bound *= 10) count++
+  return writeDigits(bytes, at, number, count)
+}
+
+/** Writes the last `count` digits of a number below 10^9. Returns the index behind them. */
+function writeDigits(bytes: Buffer, at: number, number: number, count: number): number {
   let left = number
-  for (let i = end - 1; i >= at; i--) {
+  for (let i = at + count - 1; i >= at; i--) {
     const tenth = (left / 10) | 0
     bytes[i] = 48 + left - tenth * 10
     left = tenth
   }
-  return end
+  return at + count
 }
