@@ -67,10 +67,10 @@
         "native/binding/calls.cc",
         "native/binding/elements.cc",
         "native/binding/environment.cc",
+        "native/binding/no_demangler.cc",
         "native/binding/options.cc",
         "native/binding/uuids.cc",
-        "native/core/clock.cc",
-        "native/platform/posix/no_demangler.cc"
+        "native/core/clock.cc"
       ],
       "cflags": ["-O3", "-falign-loops=32"],
       "xcode_settings": { "GCC_OPTIMIZATION_LEVEL": "3" },
