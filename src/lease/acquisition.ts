@@ -1,7 +1,6 @@
 import { platform } from '#platform'
 import { GraupelError, show, showTime } from '../core/errors.js'
 import { machineGeneration } from '../engine/generation.js'
-import { isHeard } from '../platform/events.js'
 import { StoreCalls } from '../stores/calls.js'
 import { tokenAt } from '../stores/record.js'
 import { Group } from './group.js'
@@ -109,7 +108,7 @@ export class Acquisition {
 
   /** Describes the place of the records, if someone listens; `undefined` if it is not known. */
   async place(signal: AbortSignal | undefined): Promise<string | undefined> {
-    return isHeard('lease') ? this.#parts.calls.place(signal).catch(() => undefined) : undefined
+    return this.#publication.isHeard('moved') ? this.#parts.calls.place(signal).catch(() => undefined) : undefined
   }
 
   /** Gives up the claim to the node that the lease had by a token, because another process has it. */
@@ -123,7 +122,7 @@ export class Acquisition {
    */
   #reportServer(untilMs: number): void {
     this.#publication.publish('waiting', { untilMs })
-    if (!isHeard('lease')) {
+    if (!this.#publication.isHeard('waiting')) {
       const { store, namespace } = this.#options
       platform.warn(
         `the lease of namespace ${show(namespace)} waits until ${showTime(untilMs)}, because the server of the store '${store.name}' has started or is new to this group, and may have forgotten leases; if it never forgets, pass assumeDurable: true to the store; for development see docs/leases.md`,

@@ -3,6 +3,7 @@ import { showByJson } from '../core/errors.js'
 import { requireReach } from '../engine/generation.js'
 import type { LeaseHandle, LeaseStats } from '../engine/source/shared-lease.js'
 import type { Field, Layout, layouts } from '../layout/index.js'
+import type { LeaseEvent } from '../platform/events.js'
 import type { LeaseOptions } from './options.js'
 import { describePhase } from './phase.js'
 import { Publication } from './publication.js'
@@ -47,6 +48,7 @@ export async function acquireLease<const F extends readonly Field[] = layouts.Tw
  * @example
  * const lease = await acquireLease({ store, nodes: [0, 99] })
  * lease.node < 100 // true
+ * lease.on('moved', ({ node }) => console.log(`moved to node ${node}`))
  * await lease.release()
  */
 export class Lease<F extends readonly Field[] = readonly Field[]> implements AsyncDisposable {
@@ -86,6 +88,23 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   /** Tells what the lease has and has done. */
   stats(): LeaseStats {
     return this.#publication.stats()
+  }
+
+  /**
+   * Calls a function at each event of a type, until the lease is released: the last event is `released`. A
+   * function that throws or rejects does not disturb the lease; a warning with the code
+   * `GRAUPEL_LEASE_LISTENER` reports it. Tools that know no lease subscribe to the channel `graupel:lease`.
+   *
+   * @param type - The `type` of a {@link LeaseEvent}; not `'acquired'`, because no lease exists before it.
+   * @param listener - Called with the event, after the state of the lease has changed.
+   * @returns A function that ends the calls.
+   * @throws TypeError `ERR_OPTION_INVALID`
+   */
+  on<T extends Exclude<LeaseEvent['type'], 'acquired'>>(
+    type: T,
+    listener: (event: LeaseEvent & { type: T }) => unknown,
+  ): () => void {
+    return this.#publication.listeners.add(type, listener as (event: LeaseEvent) => unknown)
   }
 
   /**

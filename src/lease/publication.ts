@@ -12,8 +12,9 @@ import {
   wakesOfLeases,
 } from '../engine/source/shared-lease.js'
 import type { Field } from '../layout/index.js'
-import { type LeaseEvent, publish } from '../platform/events.js'
+import { isHeard, type LeaseEvent, publish } from '../platform/events.js'
 import { tokenAt } from '../stores/record.js'
+import { Listeners } from './listeners.js'
 import type { ResolvedLeaseOptions } from './resolve.js'
 
 /**
@@ -22,6 +23,7 @@ import type { ResolvedLeaseOptions } from './resolve.js'
  */
 export class Publication<F extends readonly Field[] = readonly Field[]> {
   readonly handle: LeaseHandle<F>
+  readonly listeners = new Listeners()
   readonly #options: ResolvedLeaseOptions<F>
   readonly #shared = SharedLease.make()
   readonly #announced = new Set<LeaseEvent['type']>()
@@ -82,14 +84,21 @@ export class Publication<F extends readonly Field[] = readonly Field[]> {
   publish(type: LeaseEvent['type'], more: Pick<LeaseEvent, 'untilMs' | 'error' | 'place'> = {}): void {
     const { store, layout, namespace } = this.#options
     const { node, ceilingMs } = this.stats()
-    publish('lease', {
+    const event: LeaseEvent = {
       type,
       store: store.name,
       layout: layout.name,
       namespace,
       ...(this.hasNode && { node, ceilingMs }),
       ...more,
-    })
+    }
+    publish('lease', event)
+    this.listeners.tell(event)
+  }
+
+  /** Whether the program hears events of a type. */
+  isHeard(type: LeaseEvent['type']): boolean {
+    return isHeard('lease') || this.listeners.has(type)
   }
 
   /** Publishes an event, unless it was published since the store last acknowledged a ceiling. */

@@ -1,4 +1,5 @@
 export { type Counter, type CounterOptions, type CounterStats, createCounter, type Reset } from '../counter/index.js'
+export type { SegmentsEvent } from '../platform/events.js'
 export { type LeafAllocOptions, type LeafAllocStore, leafAllocStore } from '../stores/leaf-alloc.js'
 export { createSegmentGenerator } from './create.js'
 export type { SegmentHandle } from './handle.js'

@@ -20,6 +20,8 @@ import {
 import type { Core, CoreSpec } from '../state/engine.js'
 import { StateTable } from '../state/table.js'
 
+export type { AheadEvent } from '../platform/events.js'
+
 /**
  * The options of {@link testGenerator}, with the meaning that they have for `createGenerator`.
  *

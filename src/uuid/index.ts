@@ -1,3 +1,4 @@
+export type { AheadEvent, EngineEvent } from '../platform/events.js'
 export type { UuidVersion } from './bits.js'
 export {
   type DecodedIdUuid,

@@ -20,11 +20,18 @@ import {
 } from 'graupel'
 import { type ClientStats, connect, type IdClient, type NumberClient } from 'graupel/client'
 import { defineKind, type Kind } from 'graupel/kind'
-import type { Lease } from 'graupel/lease'
+import type { Lease, LeaseEvent } from 'graupel/lease'
 import { createMask, type Mask } from 'graupel/mask'
-import { createSegmentGenerator, type SegmentGenerator, type SegmentHandle, type SegmentStats } from 'graupel/segments'
+import {
+  createSegmentGenerator,
+  type SegmentGenerator,
+  type SegmentHandle,
+  type SegmentStats,
+  type SegmentsEvent,
+} from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
-import { uuidOf } from 'graupel/uuid'
+import type { AheadEvent as AheadEventOfTests } from 'graupel/testing'
+import { type AheadEvent, type EngineEvent, uuidOf } from 'graupel/uuid'
 
 const twitter = createGenerator({ node: { datacenter: 1, worker: 7 } })
 const id: bigint = twitter.next()
@@ -296,3 +303,14 @@ decode(narrowNumber, unknownLayout)
 createGenerator({ node: 3 }) satisfies IdGenerator
 defineSerial({ pattern: '{sequence}', layout: layouts.js53 }) satisfies Serial
 defineKind({ prefix: 'ord', layout: layouts.js53 }) satisfies Kind
+
+// A listener gets the events of its type, and each entry has the types of its events.
+export const listen = (lease: Lease) => {
+  const end: () => void = lease.on('moved', (event) => [event.type satisfies 'moved', event satisfies LeaseEvent])
+  // @ts-expect-error the lease exists only after this event
+  lease.on('acquired', () => {})
+  // @ts-expect-error no such event
+  lease.on('move', () => {})
+  return end
+}
+export type Events = [LeaseEvent, SegmentsEvent, EngineEvent, AheadEvent, AheadEventOfTests]
