@@ -1,3 +1,4 @@
+import type { Instant } from '../core/moment.js'
 import type { Row, Rows } from '../core/options.js'
 import { choice, milliseconds, text } from '../core/readers.js'
 import { type EngineOption, engineOptions } from '../engine/choose.js'
@@ -59,10 +60,10 @@ export interface GeneratorSettings<F extends readonly Field[] = readonly Field[]
   /** The fields of an id and their widths. @default layouts.twitter */
   layout?: Layout<F>
   /**
-   * The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the epoch
-   * of the layout
+   * The time of timestamp 0: milliseconds since 1970, a Date or a `Temporal.Instant`; in the past. @default the
+   * epoch of the layout
    */
-  epoch?: number | Date
+  epoch?: Date | Instant | number
   /**
    * A name for ids that have to be distinct. Ids of different namespaces may be equal, so generators in
    * different namespaces may use the same node. 1 to 255 characters.

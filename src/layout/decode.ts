@@ -1,4 +1,5 @@
 import { rangeError, show, typeError } from '../core/errors.js'
+import { type Instant, toMs } from '../core/moment.js'
 import { ownProperties } from '../core/options.js'
 import { halves, high, low, two32 } from '../core/typed-array.js'
 import { genuineLayout } from './define.js'
@@ -39,7 +40,7 @@ export interface IdParts<F extends readonly Field[] = readonly Field[]> {
   /** From 0 to the most that the layout holds. @default 0 */
   sequence?: number
   /** Optional, because {@link decode} returns it: the moment of `timestampMs`. */
-  timestamp?: Date
+  timestamp?: Date | Instant
   /** Optional, because {@link decode} returns it: the fields of `node`. */
   fields?: { readonly [K in NodeFieldOf<F>]: number }
 }
@@ -173,7 +174,7 @@ export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout:
       `the sequence is ${show(sequence)}; layout '${layout.name}' holds 0 to ${2 ** layout.sequence.bits - 1}`,
     )
   }
-  if (timestamp !== undefined && !(timestamp instanceof Date && timestamp.getTime() === timestampMs)) {
+  if (timestamp !== undefined && (typeof timestamp !== 'object' || toMs(timestamp) !== timestampMs)) {
     throw rangeError(
       'ERR_ID_INVALID',
       `timestamp is ${show(timestamp)}, and timestampMs is ${timestampMs}; pass a Date of the same moment, or leave it out`,

@@ -1,4 +1,5 @@
 import { GraupelError, rangeError, showTime } from '../core/errors.js'
+import { type Instant, toMs } from '../core/moment.js'
 import { checkEpochMs, checkMakesIds, defineLayout, genuineLayout } from './define.js'
 import type { Field, Layout } from './layout.js'
 import { layouts } from './presets.js'
@@ -32,13 +33,13 @@ export function layoutOf<F extends readonly Field[]>({
   epoch,
 }: {
   readonly layout?: Layout<F> | undefined
-  readonly epoch?: number | Date | undefined
+  readonly epoch?: Date | Instant | number | undefined
 }): Layout<F> {
   const chosen = layout === undefined ? (layouts.twitter as unknown as Layout<F>) : genuineLayout(layout)
   checkMakesIds(chosen)
   if (epoch === undefined) return chosen
-  const epochMs = epoch instanceof Date ? epoch.getTime() : epoch
-  checkEpochMs(epochMs, ', or a valid Date')
+  const epochMs = toMs(epoch)
+  checkEpochMs(epochMs, ', or a valid Date or Temporal.Instant')
   // In milliseconds, these are days of January to April 1970, which nobody chooses.
   if (epochMs >= 1e9 && epochMs < 1e10) {
     throw rangeError(

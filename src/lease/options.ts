@@ -1,3 +1,4 @@
+import type { Instant } from '../core/moment.js'
 import type { Rows } from '../core/options.js'
 import { abortSignal, milliseconds, text } from '../core/readers.js'
 import type { Field, Layout, NodeFieldOf } from '../layout/index.js'
@@ -19,10 +20,10 @@ export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
   /** The fields of an id and their widths. @default layouts.twitter */
   layout?: Layout<F>
   /**
-   * The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the
+   * The time of timestamp 0: milliseconds since 1970, a Date or a `Temporal.Instant`; in the past. @default the
    * layout's
    */
-  epoch?: number | Date
+  epoch?: Date | Instant | number
   /**
    * A name for ids that have to be distinct. Leases in different namespaces may have the same node. 1 to 255
    * characters. @default 'default'

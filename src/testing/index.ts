@@ -1,5 +1,6 @@
 import { platform } from '#platform'
 import { show, typeError } from '../core/errors.js'
+import type { Instant } from '../core/moment.js'
 import { type Rows, readTable } from '../core/options.js'
 import { JsCore } from '../engine/js/core.js'
 import { ThreadStates } from '../engine/js/thread-states.js'
@@ -32,10 +33,10 @@ export interface TestGeneratorOptions<F extends readonly Field[] = readonly Fiel
   /** The fields of an id and their widths. @default layouts.twitter */
   layout?: Layout<F>
   /**
-   * The time of timestamp 0: milliseconds since 1970, or a Date. It has to be in the past. @default the
+   * The time of timestamp 0: milliseconds since 1970, a Date or a `Temporal.Instant`; in the past. @default the
    * layout's
    */
-  epoch?: number | Date
+  epoch?: Date | Instant | number
   /** One number over all node fields of the layout, or a number for each field. @default 0 */
   node?: NodeOf<F>
   /**

@@ -1,5 +1,6 @@
 import { blockText, isUuidText, loadUuid, uuidText } from '../codec/uuid.js'
 import { rangeError, show, typeError } from '../core/errors.js'
+import { type Instant, toMs } from '../core/moment.js'
 import { composeId, decode, type Field, genuineLayout, type Layout, type NodeFieldOf } from '../layout/index.js'
 import { countedOf, endMs, UuidBits } from './bits.js'
 
@@ -120,17 +121,18 @@ export function decodeUuid(uuid: string | Uint8Array, layout?: Layout | number):
  * Returns the least UUID of version 7 of a millisecond, for ranges in a query: `WHERE id >= uuidAt(from) AND
  * id < uuidAt(to)`. UUIDs of version 8 of the same time are above it, too.
  *
- * @param time - A Date, or milliseconds since 1970 from 0 to 2^48 - 1; fractions are rounded down.
+ * @param time - A Date, a `Temporal.Instant`, or milliseconds since 1970 from 0 to 2^48 - 1; fractions are
+ * rounded down.
  * @throws TypeError, RangeError `ERR_ID_INVALID`
  * @example
  * uuidAt(new Date('2022-02-22T19:22:22Z')) // '017f22e2-79b0-7000-8000-000000000000'
  */
-export function uuidAt(time: Date | number): string {
-  const ms = time instanceof Date ? time.getTime() : time
+export function uuidAt(time: Date | Instant | number): string {
+  const ms = toMs(time)
   if (typeof ms !== 'number') {
     throw typeError(
       'ERR_ID_INVALID',
-      `the time is ${show(time)} (${typeof time}); pass a Date, or milliseconds since 1970`,
+      `the time is ${show(time)} (${typeof time}); pass a Date, a Temporal.Instant, or milliseconds since 1970`,
     )
   }
   if (!(ms >= 0 && ms < endMs)) {

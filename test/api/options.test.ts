@@ -155,7 +155,9 @@ describe('options', () => {
   })
 
   it('say of an epoch what they take, and defineLayout what it takes', () => {
-    expect(make({ node: 1, epoch: '2020-01-01' }).message).toMatch(/that a Date can hold, or a valid Date$/)
+    expect(make({ node: 1, epoch: '2020-01-01' }).message).toMatch(
+      /that a Date can hold, or a valid Date or Temporal\.Instant$/,
+    )
     const { message } = caught(() => defineLayout({ ...layouts.twitter, epochMs: new Date(0) as never }))
     expect(message).toMatch(/a whole number of milliseconds since 1970 that a Date can hold; pass its getTime\(\)$/)
   })
