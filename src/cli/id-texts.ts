@@ -2,11 +2,12 @@ import { type Layout, parseId } from '../index.js'
 import { kindText } from '../kind/form.js'
 import { defineKind } from '../kind/index.js'
 import { pastedUuid } from '../uuid/decode.js'
+import { isUlidText, uuidOfUlid } from '../uuid/ulid.js'
 import { uuidWriter } from '../uuid/writer.js'
 import { type Flag, messageOf, quote, UsageError } from './arguments.js'
 import { keysIn } from './key-file.js'
 
-// UUIDs, and texts with a prefix.
+// UUIDs, ULIDs, and texts with a prefix.
 
 /** The flags of a command that writes ids as such texts. */
 export const textFlags = {
@@ -58,20 +59,24 @@ export interface GivenText {
   readonly prefix?: string
   /** In small letters, with hyphens. */
   readonly uuid?: string
+  /** In capital letters; `uuid` has the same bytes. */
+  readonly ulid?: string
   readonly id?: bigint
   /** The layout of an opaque text, which its proof tells. */
   readonly layout?: Layout
 }
 
 /**
- * Returns the function that reads UUIDs and texts of kinds. For other texts it returns `undefined`. @throws
- * RangeError
+ * Returns the function that reads UUIDs, ULIDs and texts of kinds. For other texts it returns `undefined`.
+ *
+ * @throws RangeError
  */
 export function textReader(file: string | undefined, layouts: readonly Layout[]) {
   const { keys } = keysOf(file)
   return (text: string): GivenText | undefined => {
     const uuid = pastedUuid(text)
     if (uuid !== undefined) return { uuid }
+    if (isUlidText(text)) return { uuid: uuidOfUlid(text), ulid: text.toUpperCase() }
     const [, prefix, digits = ''] = kindText.exec(text) ?? []
     if (prefix === undefined) return undefined
     if (digits.length === 13) return { id: parseId(digits, 'base32'), prefix }

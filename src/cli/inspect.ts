@@ -33,7 +33,7 @@ export const inspectManual: Manual<typeof flags> = {
     'If the only ID is -, ids are read from the standard input, one a line. A line',
     'that is no id is reported, and the exit code is 2 at the end.',
     '',
-    'An ID is a number, a UUID, or a text of a kind such as ord_01kb6wyr9m2z8. Of a',
+    'An ID is a number, a UUID, a ULID, or a text of a kind: ord_01kb6wyr9m2z8. Of a',
     'UUID, the version and the time are shown; if graupel made it, --layout shows its',
     'node, its sequence and the id of the same slot, too.',
     '',
@@ -92,12 +92,14 @@ type Found =
   | { readonly decoded: DecodedUuid }
 
 function find(
-  { id: given, uuid, masked, ...text }: Given,
+  { id: given, uuid, ulid, masked, ...text }: Given,
   candidates: readonly Layout[],
   named: Layout | undefined,
 ): Found {
   const layout = text.layout ?? named
-  if (uuid !== undefined && layout === undefined) return { decoded: decodeUuid(uuid) }
+  if (uuid !== undefined && layout === undefined) {
+    return { decoded: { ...decodeUuid(uuid), ...(ulid !== undefined && timeOfUlid(uuid)) } }
+  }
   const id = uuid === undefined ? (given as bigint) : decodeUuid(uuid, layout as Layout).id
   if (layout !== undefined) return { id, named: read(id, layout) }
   const guesses = plausibleReadings(id, candidates, Date.now())
@@ -111,14 +113,20 @@ function find(
   return { id, guesses }
 }
 
-function json({ masked, uuid, prefix }: Given, found: Found): string {
+/** The time of a ULID: the first 48 bits, also if the UUID of these bytes has another version than 7. */
+function timeOfUlid(uuid: string): { timestamp: Date; timestampMs: number } {
+  const timestampMs = Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)
+  return { timestamp: new Date(timestampMs), timestampMs }
+}
+
+function json({ masked, uuid, ulid, prefix }: Given, found: Found): string {
   const plain = ({ layout, timestamp, timestampMs, node, fields, sequence }: Reading) => {
     return { layout: layout.name, epochMs: layout.epochMs, timestamp, timestampMs, node, fields, sequence }
   }
-  if ('decoded' in found) return `${JSON.stringify({ uuid, prefix, ...found.decoded })}\n`
+  if ('decoded' in found) return `${JSON.stringify({ uuid, ulid, prefix, ...found.decoded })}\n`
   const { id } = found
   const written = Object.fromEntries(textEncodings.map((encoding) => [encoding, encodeId(id, encoding)]))
-  const common = { id: id.toString(), masked, uuid, prefix }
+  const common = { id: id.toString(), masked, uuid, ulid, prefix }
   const object =
     'named' in found
       ? { ...common, ...plain(found.named), encodings: written }
@@ -132,11 +140,12 @@ function json({ masked, uuid, prefix }: Given, found: Found): string {
   return `${JSON.stringify(object)}\n`
 }
 
-function show({ masked, uuid, prefix }: Given, found: Found, paint: Paint): string {
+function show({ masked, uuid, ulid, prefix }: Given, found: Found, paint: Paint): string {
   const byKey = masked?.key === '' ? 'by the key without a name' : `by the key '${masked?.key}'`
   const texts = [
     ...(masked === undefined ? [] : [['masked', `${masked.text} ${paint('dim', byKey)}`]]),
     ...(prefix === undefined ? [] : [['prefix', prefix]]),
+    ...(ulid === undefined ? [] : [['ulid', ulid]]),
     ...(uuid === undefined ? [] : [['uuid', uuid]]),
   ]
   if ('decoded' in found) return inBlocks([table([...texts, ...uuidRows(found.decoded)]), [uuidHint(found.decoded)]])

@@ -60,8 +60,8 @@ export interface GeneratorSettings<F extends readonly Field[] = readonly Field[]
   /** The fields of an id and their widths. @default layouts.twitter */
   layout?: Layout<F>
   /**
-   * The time of timestamp 0: milliseconds since 1970, a Date or a `Temporal.Instant`; in the past. @default the
-   * epoch of the layout
+   * The time of timestamp 0: milliseconds since 1970, a Date or a `Temporal.Instant`; in the past. @default
+   * the epoch of the layout
    */
   epoch?: Date | Instant | number
   /**

@@ -20,8 +20,8 @@ export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
   /** The fields of an id and their widths. @default layouts.twitter */
   layout?: Layout<F>
   /**
-   * The time of timestamp 0: milliseconds since 1970, a Date or a `Temporal.Instant`; in the past. @default the
-   * layout's
+   * The time of timestamp 0: milliseconds since 1970, a Date or a `Temporal.Instant`; in the past. @default
+   * the layout's
    */
   epoch?: Date | Instant | number
   /**

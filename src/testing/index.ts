@@ -33,8 +33,8 @@ export interface TestGeneratorOptions<F extends readonly Field[] = readonly Fiel
   /** The fields of an id and their widths. @default layouts.twitter */
   layout?: Layout<F>
   /**
-   * The time of timestamp 0: milliseconds since 1970, a Date or a `Temporal.Instant`; in the past. @default the
-   * layout's
+   * The time of timestamp 0: milliseconds since 1970, a Date or a `Temporal.Instant`; in the past. @default
+   * the layout's
    */
   epoch?: Date | Instant | number
   /** One number over all node fields of the layout, or a number for each field. @default 0 */

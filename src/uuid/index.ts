@@ -18,3 +18,4 @@ export {
   type UuidVersionOption,
 } from './generator.js'
 export { idOfUuid, type UuidKeyOptions, uuidOf } from './of-id.js'
+export { ulidOf, uuidOfUlid } from './ulid.js'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decode, layouts } from 'graupel'
 import { defineKind } from 'graupel/kind'
-import { decodeUuid, uuidOf } from 'graupel/uuid'
+import { decodeUuid, ulidOf, uuidOf } from 'graupel/uuid'
 import { afterAll, describe, expect, it } from 'vitest'
 import { graupel, lines } from '../support/cli.js'
 
@@ -79,6 +79,23 @@ describe('graupel inspect', () => {
   it('reads the id of a UUID with its layout', () => {
     expect(json(uuid, '--layout', 'twitter')).toMatchObject({ id: `${id}`, uuid, layout: 'twitter', node: 378 })
     expect(lines(['inspect', uuid, '--layout', 'twitter'])[0]).toBe(`  uuid     ${uuid}`)
+  })
+
+  it('reads a ULID: its time, and the UUID of its bytes; with a layout also its id', () => {
+    const timestampMs = 1469922850259
+    const timestamp = new Date(timestampMs).toISOString()
+    const bytes = '01563e3a-b5d3-d676-4c61-efb99302bd5b'
+    const variant = 'ncs'
+    expect(json('01arz3ndektsv4rrffq69g5fav')).toMatchObject({
+      ulid: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+      uuid: bytes,
+      variant,
+      timestamp,
+      timestampMs,
+    })
+    const ulid = ulidOf(uuid)
+    expect(lines(['inspect', ulid]).slice(0, 2)).toEqual([`  ulid        ${ulid}`, `  uuid        ${uuid}`])
+    expect(json(ulid, '--layout', 'twitter')).toMatchObject({ id: `${id}`, ulid, uuid, node: 378 })
   })
 
   it('reads texts of kinds, with a layout and without', () => {
