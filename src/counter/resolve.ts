@@ -17,7 +17,8 @@ export interface ResolvedOptions
 export function checkCounterOptions(options: CounterOptions): ResolvedOptions {
   const read = readTable(options, counterRows, "{ store, name: 'invoices' }")
   const { store, name, reset, start, callTimeoutMs, signal } = read
-  const offsetMinutes = offsetOf(read.timeZone)
+  // `null` counts as not given, too.
+  const offsetMinutes = offsetOf(read.timeZone ?? 'UTC')
   const text = new CounterText(read.pattern, reset, offsetMinutes)
   if (start > text.max) {
     throw rangeError(

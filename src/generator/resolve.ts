@@ -39,7 +39,8 @@ export function resolveOptions<F extends readonly Field[]>(
   const layout = lease?.layout ?? layoutOf(options)
   const origin = lease ?? nodeOf(layout, options.node)
   const givenState = lease === undefined ? stateOf(state, options.windowMs) : ({ kind: 'lease' } as const)
-  const engine = chooseEngine(wanted, lease === undefined ? state : 'process')
+  // `null` counts as not given, too.
+  const engine = chooseEngine(wanted ?? 'auto', lease === undefined ? state : 'process')
   return {
     origin,
     engine,

@@ -40,8 +40,7 @@ import { caught, freshNamespace } from '../support/engines.js'
 const folder = mkdtempSync(join(tmpdir(), 'graupel-defaults-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const store = memoryStore()
-const { twitter } = layouts
+const [store, { twitter }] = [memoryStore(), layouts]
 const generator = resolveOptions({ node: 7 })
 const slow = defineLayout({ ...twitter, name: 'slow', tickMs: 1000, epochMs: 0 })
 const lease = resolveLeaseOptions({ store })
@@ -324,16 +323,15 @@ it('each documented default is that of its row in a table of options, or measure
     if (typeof byDefault === 'number') return [[name, digits(byDefault)]]
     return typeof byDefault === 'string' ? [[name, `'${byDefault}'`]] : []
   })
-  const measuredTexts = Object.entries(measured).map(([name, [text]]) => [name, text])
-  expect(Object.fromEntries([...ofTables, ...measuredTexts])).toEqual(documented)
+  for (const [name, [text]] of Object.entries(measured)) ofTables.push([name, text])
+  expect(Object.fromEntries(ofTables)).toEqual(documented)
 })
 
 it('each docstring has the limits of its row', () => {
   const documented = docstrings()
   for (const [name, { least = 0, most }] of options) {
     if (typeof most !== 'number' || most === Number.POSITIVE_INFINITY) continue
-    const limits = `${digits(Number(least))} to ${digits(most)}`
-    expect([name, documented.get(name)]).toEqual([name, expect.stringContaining(limits)])
+    expect(documented.get(name), name).toContain(`${digits(Number(least))} to ${digits(most)}`)
   }
 })
 
