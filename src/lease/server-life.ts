@@ -5,7 +5,7 @@ import type { Group } from './group.js'
 import { type GroupRecord, readGroup, writeRecord } from './record.js'
 
 /** The options that the protocol needs. */
-export interface LeaseRules {
+interface LeaseRules {
   readonly windowMs: number
   readonly maxClockSkewMs: number
   readonly owner: string
@@ -18,7 +18,7 @@ export interface LeaseRules {
 /**
  * The part of the platform that the protocol uses. A simulation injects its own, which runs in virtual time.
  */
-export interface LeaseClock extends Pick<Clock, 'wallMs' | 'monotonicMs' | 'random'> {
+interface LeaseClock extends Pick<Clock, 'wallMs' | 'monotonicMs' | 'random'> {
   /** A text that no other call returns. */
   newToken(): string
   /** Called before a wait until the server is trusted; `untilMs` is the store's time. */
