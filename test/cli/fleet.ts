@@ -12,6 +12,7 @@ import { sqliteStore } from '../../src/stores/sqlite.js'
 import type { Store } from '../../src/stores/store.js'
 import { installOnce } from '../package/consumer.ts'
 import { program, type Run } from '../support/cli.js'
+import { hangMs } from '../support/until.ts'
 
 // Stores for the command line, and folders with clients of these stores, as in projects of users.
 
@@ -71,7 +72,7 @@ export async function sqliteFleet(file = join(root, `fleet ${count++}.db`)) {
   const Database = createRequire(join(clients, '..', 'package.json'))('libsql')
   const database = new Database(file)
   open.push(() => database.close())
-  database.exec('PRAGMA busy_timeout = 5000')
+  database.exec(`PRAGMA busy_timeout = ${hangMs}`)
   const store = sqliteStore(database)
   await store.setup()
   return { database, store, file, words: ['--store', `sqlite:${file}`], folder: projectWith('libsql') }

@@ -149,12 +149,11 @@ describe('graupel next --store', () => {
   it('waits if another process has locked the database', async () => {
     const fleet = await sqliteFleet()
     fleet.database.exec('BEGIN EXCLUSIVE')
-    const made = idsOf(fleet)
-    made.catch(() => {})
-    const lockedMs = Date.now()
-    await until(() => Date.now() > lockedMs + 2000)
+    const { child, ended } = launch(talkative(fleet.folder), ['next', ...fleet.words])
+    // The command is about to read the database.
+    await once(child.stderr, 'data')
     fleet.database.exec('COMMIT')
-    expect(await made).toHaveLength(1)
+    expect(await ended).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\n$/) })
   })
 
   it.skipIf(isWindows)('continues after the store was unreachable for longer than a window', async () => {
@@ -162,6 +161,7 @@ describe('graupel next --store', () => {
     const words = ['-n', '9007199254740991', '--window-ms', '300', ...fleet.words]
     const { child, ended } = launch(fleet.folder, ['next', ...words])
     await once(child.stdout, 'data')
+    child.stdout.pause()
     const latest = async () => Math.max(...(await recordsOf(fleet)).map((record) => Date.parse(record.until)))
     fleet.database.exec('BEGIN EXCLUSIVE')
     const lockedMs = Date.now()
@@ -213,16 +213,16 @@ describe('the line of a wait for a node', () => {
   })
 })
 
-/** Makes the client in a folder write a dot to stderr for each statement. */
+/** Makes the client in a folder write a dot to stderr before each statement. */
 function talkative(folder: string): string {
   const path = join(folder, 'node_modules/libsql')
   const real = realpathSync(path)
   rmSync(path)
   mkdirSync(path)
-  const prepare = "prepare(sql) { require('node:fs').writeSync(2, '.'); return super.prepare(sql) }"
+  const dotted = (call: string) => `${call}(sql) { require('node:fs').writeSync(2, '.'); return super.${call}(sql) }`
   writeFileSync(
     join(path, 'index.js'),
-    `module.exports = class extends require(${JSON.stringify(real)}) { ${prepare} }`,
+    `module.exports = class extends require(${JSON.stringify(real)}) { ${dotted('prepare')} ${dotted('exec')} }`,
   )
   return folder
 }

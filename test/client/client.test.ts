@@ -6,7 +6,7 @@ import { connect } from 'graupel/client'
 import { describe, expect, test } from 'vitest'
 import { expectAscending } from '../support/ids.ts'
 import { writeSingles } from '../support/runs.ts'
-import { until } from '../support/until.ts'
+import { hangMs, until } from '../support/until.ts'
 import { fakeService } from './service.ts'
 
 test('all calls of an IdGenerator hand out ids of the service, in its order', async () => {
@@ -130,7 +130,7 @@ describe('a client', () => {
       console.log(ids.take(10).length)`
     const cwd = fileURLToPath(new URL('../..', import.meta.url))
     const args = ['--input-type=module', '-e', program]
-    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, timeout: 60_000 })
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, timeout: hangMs })
     expect(stdout).toBe('10\n')
   })
 })

@@ -152,7 +152,7 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
     expect(other.raise({})).toBe(0n)
   })
 
-  it('ends the ids of all threads, and returns the exact end', { timeout: 60_000 }, async () => {
+  it('ends the ids of all threads, and returns the exact end', async () => {
     const rounds = 300
     const specs = [specFor(freshNamespace()), wideSpecFor(freshNamespace())]
     const nowTick = Number(tick)

@@ -7,6 +7,7 @@ import { decode, type EngineKind, layouts } from 'graupel'
 import { afterAll, describe, expect, test } from 'vitest'
 import { needsAll } from '../support/bare.ts'
 import { engines, freshNamespace } from '../support/engines.ts'
+import { hangMs } from '../support/until.ts'
 
 // Other tests inject a clock. In these tests the system's clock steps for the real code: libfaketime stands
 // between a process and the C library. The monotonic clock is not faked, because a real step does not move it
@@ -153,7 +154,7 @@ function make(engine: EngineKind, options: object, clocks: string[], first = clo
   const order = JSON.stringify({ options: { node: 7, engine, namespace: freshNamespace(), ...options }, steps })
   const done = spawnSync(process.execPath, [program, order], {
     encoding: 'utf8',
-    timeout: 90_000,
+    timeout: hangMs,
     killSignal: 'SIGKILL',
     env: {
       ...process.env,

@@ -71,7 +71,7 @@ async function build(): Promise<void> {
   expect(code, told).toBe(0)
 }
 
-describe('the app of Next.js', { concurrent: true, timeout: 300_000 }, () => {
+describe('the app of Next.js', { concurrent: true }, () => {
   it('is built without a lease; each of its servers has a node, and answers 503 while the store is unreachable', async () => {
     await build()
     expect(existsSync(join(built, 'fleet.db'))).toBe(false)
@@ -112,7 +112,7 @@ export const GET = () => {
       writeFileSync(path, readFileSync(path, 'utf8').replace('give an item', 'edited'))
       appendFileSync(path, '// edited\n')
     }
-    await until(async () => (await (await order(app, undefined)).text()).includes('edited'), 90_000)
+    await until(async () => (await (await order(app, undefined)).text()).includes('edited'))
     const [after] = await orders(app, 1)
     expect(nodeOf(after as bigint)).toBe(nodeOf(before as bigint))
 

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { repository } from '../support/documents.ts'
 import { program } from '../support/examples.ts'
+import { hangMs } from '../support/until.ts'
 
 // Compiles and runs programs of examples/orms and docs/orms.md as users do.
 
@@ -76,7 +77,7 @@ export function makeProject(installed: string, from: string): Project {
       const { stdout } = await promisify(execFile)(process.execPath, [outfile], {
         cwd: folder,
         env: { ...process.env, ...variables },
-        timeout: 60_000,
+        timeout: hangMs,
       })
       return JSON.parse(stdout.trim().split('\n').at(-1) as string)
     },

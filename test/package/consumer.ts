@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { repository } from '../support/documents.ts'
+import { hangMs } from '../support/until.ts'
 
 // Another project, which uses this package. It is in a temporary folder outside of this repository, so a file
 // that the tarball lacks is not found.
@@ -169,18 +170,14 @@ export function run(project: string, body: string, variables: Variables = {}, fl
   return JSON.parse(done.stdout) as Outcome
 }
 
-/** The time limit of a test that compiles: a busy machine needs ten times as long as an idle machine. */
-export const compileMs = 300_000
-
 export function node(
   project: string,
   args: string[],
   variables: Variables = {},
   user: typeof nobody = {},
-  timeout = 90_000,
 ): SpawnSyncReturns<string> {
   const env = { ...cleanEnvironment(), ...variables }
   // The time limit kills the process, because the test runner cannot stop it during this synchronous call.
-  const limit = { timeout, killSignal: 'SIGKILL' } as const
+  const limit = { timeout: hangMs, killSignal: 'SIGKILL' } as const
   return spawnSync(process.execPath, args, { cwd: project, env, encoding: 'utf8', ...limit, ...user })
 }

@@ -14,7 +14,6 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   binary,
-  compileMs,
   copyProject,
   install,
   nobody,
@@ -45,7 +44,7 @@ let published: string
 beforeAll(() => {
   published = publishedBinary()
   install(bare, bareTarball(), ['--ignore-scripts'])
-}, 2 * compileMs)
+})
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -94,17 +93,13 @@ describe('a package without a binary', () => {
     )
   })
 
-  test(
-    'gives the native engine after npx graupel build, which does not build it again',
-    () => {
-      const project = projectWith('rich')
-      expect(build(project)).toEqual([0, 'the native engine was compiled (build/Release/graupel.node)\n'])
-      expectNative(project, binary(project))
-      expect(readdirSync(join(packageFolder(project), 'build'))).toEqual(['Release'])
-      expect(build(project)).toEqual([0, 'the native engine is up to date (build/Release/graupel.node)\n'])
-    },
-    compileMs,
-  )
+  test('gives the native engine after npx graupel build, which does not build it again', () => {
+    const project = projectWith('rich')
+    expect(build(project)).toEqual([0, 'the native engine was compiled (build/Release/graupel.node)\n'])
+    expectNative(project, binary(project))
+    expect(readdirSync(join(packageFolder(project), 'build'))).toEqual(['Release'])
+    expect(build(project)).toEqual([0, 'the native engine is up to date (build/Release/graupel.node)\n'])
+  })
 
   test('a build that fails names the first error and the file of the log', () => {
     const project = projectWith('faulty')
@@ -127,20 +122,16 @@ describe('a binary that is damaged', () => {
   })
 
   // There are no signals on Windows.
-  test(
-    'is replaced by a binary that is compiled, even after an interrupted build',
-    () => {
-      const project = projectWith('mended', damage)
-      if (!isWindows) {
-        expect(interruptedBuild(packageFolder(project))).toBe('SIGINT')
-        expect(existsSync(binary(project))).toBe(false)
-        expectJs(project, /does not load: /)
-      }
-      expect(build(project)).toEqual([0, expect.stringContaining('the native engine was compiled')])
-      expectNative(project, binary(project))
-    },
-    compileMs,
-  )
+  test('is replaced by a binary that is compiled, even after an interrupted build', () => {
+    const project = projectWith('mended', damage)
+    if (!isWindows) {
+      expect(interruptedBuild(packageFolder(project))).toBe('SIGINT')
+      expect(existsSync(binary(project))).toBe(false)
+      expectJs(project, /does not load: /)
+    }
+    expect(build(project)).toEqual([0, expect.stringContaining('the native engine was compiled')])
+    expectNative(project, binary(project))
+  })
 
   test.runIf(canBePoor).each([
     ['that does not load', 60],
@@ -215,13 +206,7 @@ function projectWith(name: string, put?: (place: string) => void): string {
 
 /** Runs the command and returns its exit code and what it prints. */
 function build(project: string, variables: Variables = {}, flags: string[] = []): [number | null, string] {
-  const { status, stdout, stderr } = node(
-    packageFolder(project),
-    [program, 'build', ...flags],
-    variables,
-    {},
-    compileMs,
-  )
+  const { status, stdout, stderr } = node(packageFolder(project), [program, 'build', ...flags], variables)
   return [status, stdout + stderr]
 }
 

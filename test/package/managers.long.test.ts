@@ -53,7 +53,6 @@ test.runIf(isUsual).each(Object.entries(managers))(
     const { result, warnings } = run(project, "return (await import('graupel')).engineInfo()")
     expect({ result, warnings }).toMatchObject({ result: { kind: 'native' }, warnings: [] })
   },
-  120_000,
 )
 
 /**

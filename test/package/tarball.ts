@@ -15,7 +15,7 @@ import { engineInfo } from 'graupel'
 import { inject } from 'vitest'
 import { ownTarget } from '../../scripts/targets.ts'
 import { repository } from '../support/documents.ts'
-import { compileMs, install, node, npm, packageFolder } from './consumer.ts'
+import { install, node, npm, packageFolder } from './consumer.ts'
 
 const target = ownTarget()
 if (target === undefined) throw new Error(`no binary is published for ${process.platform} ${process.arch}`)
@@ -56,7 +56,7 @@ export function publishedBinary(): string {
     given ??
     once('graupel.node', (folder) => {
       const args = ['--import', 'tsx', 'scripts/binaries.ts', '--out', folder]
-      const done = node(repository, args, { CXXFLAGS: undefined }, {}, compileMs)
+      const done = node(repository, args, { CXXFLAGS: undefined })
       if (done.status !== 0) {
         throw new Error(`${args.join(' ')} ended with ${done.signal ?? done.status}:\n${done.stdout}${done.stderr}`)
       }

@@ -99,7 +99,7 @@ async function served(app: string, build: string[], output: string, program: str
   const image = mkdtempSync(join(folder, 'image '))
   const variables = { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' }
   try {
-    const done = node(app, build, variables, {}, 300_000)
+    const done = node(app, build, variables)
     expect(done.status, done.stdout + done.stderr).toBe(0)
     cpSync(join(app, output), image, { recursive: true, verbatimSymlinks: true })
   } finally {

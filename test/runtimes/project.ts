@@ -6,6 +6,7 @@ import { type Target, targets } from '../../scripts/targets.ts'
 import { install, packageFolder } from '../package/consumer.ts'
 import { bareTarball, binaryPath, publishedBinary, tarballIn } from '../package/tarball.ts'
 import { repository } from '../support/documents.ts'
+import { hangMs } from '../support/until.ts'
 import { environment, type Outcome, run } from './run.ts'
 
 const foreignTargets = ['linux-arm64-glibc', 'linux-x64-musl', 'linux-arm64-musl', 'win32-x64'] as const
@@ -82,7 +83,7 @@ export class Project {
     const all = [...args, 'smoke.mjs', pathOf(result), this.service]
     // The output goes to a file, because Node under Wine cannot write to a pipe.
     const fd = openSync(output, 'w')
-    const options = { cwd: this.folder, env: { ...environment(), ...env }, timeout: 300_000 }
+    const options = { cwd: this.folder, env: { ...environment(), ...env }, timeout: hangMs }
     const child = spawn(command, all, { ...options, stdio: ['ignore', fd, fd] })
     const why = await new Promise((resolve) => {
       child.on('error', (error) => resolve(error.message))

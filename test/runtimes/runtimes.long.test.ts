@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, describe, test, vi } from 'vitest'
-import { compileMs, temporaryFolder } from '../package/consumer.ts'
+import { temporaryFolder } from '../package/consumer.ts'
 import { needsAll } from '../support/bare.ts'
 import { inChromium, inWorkerd } from './browsers.ts'
 import { onArm64, onMusl, onMuslArm64, onWindows } from './foreign.ts'
@@ -28,7 +28,7 @@ let service: IdService
 beforeAll(async () => {
   service = await IdService.start(folder)
   project = await Project.make(folder, given, service.url)
-}, compileMs)
+})
 afterAll(async () => {
   await service?.stop()
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

@@ -11,8 +11,6 @@ import { until } from '../support/until.ts'
 import { segmentsOf } from './chaos-work.ts'
 
 const count = 3
-/** The time limit on a busy machine that starts the processes of seven kinds of stores at once. */
-export const patienceMs = 120_000
 
 /** A process that makes numbers, and the proxy between it and the server. */
 export interface Member {
@@ -69,5 +67,5 @@ export async function goOn(members: readonly Member[], more = 1300): Promise<voi
   await until(() => {
     for (const { slot } of members) expect(slot.deaths).toEqual([])
     return members.every((member, i) => made(member) >= (before[i] as number) + more)
-  }, patienceMs)
+  })
 }

@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { hangMs } from '../support/until.ts'
 
 const program = fileURLToPath(new URL('./programs/ends.js', import.meta.url))
 /** Returns the output of a process that has to end on its own. */
 async function outputOf(which: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [program, which], { timeout: 60_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, [program, which], { timeout: hangMs })
   return stdout.trim()
 }
 

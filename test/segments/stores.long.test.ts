@@ -3,7 +3,7 @@ import { describeServers } from '../stores/kinds/describe.ts'
 import type { Open } from '../stores/kinds/kind.ts'
 import type { StorePlan } from '../stores/programs/open-store.js'
 import { eventually, until } from '../support/until.ts'
-import { goOn, patienceMs, proveMembers } from './members.ts'
+import { goOn, proveMembers } from './members.ts'
 
 // Segments on each kind of server. chaos.long.test.ts has faults of all kinds, on fewer servers.
 
@@ -25,12 +25,11 @@ describeServers('processes that make numbers of one name', (kind, { clients, isF
           await killed.slot.kill()
           killed.slot.start()
           await goOn([killed], 100)
-          await until(() => losing.proxy.lost >= 5, patienceMs)
+          await until(() => losing.proxy.lost >= 5)
           losing.proxy.weather = 'fair'
           stopped.slot.go()
         },
       )
     },
-    300_000,
   )
 })

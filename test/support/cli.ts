@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { engines } from './engines.ts'
+import { hangMs } from './until.ts'
 
 /** The shipped command. */
 export const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
@@ -33,6 +34,8 @@ export function graupel(words: readonly string[], variables: Variables = {}, inp
     input,
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
+    timeout: hangMs,
+    killSignal: 'SIGKILL',
   })
   if (error !== undefined) throw error
   return { status, stdout, stderr }
