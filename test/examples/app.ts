@@ -6,7 +6,7 @@ import { afterAll, expect } from 'vitest'
 import { installOnce } from '../package/consumer.ts'
 import { load } from '../stores/kinds/kind.ts'
 import { repository } from '../support/documents.ts'
-import { until } from '../support/until.ts'
+import { hangMs, until } from '../support/until.ts'
 
 // The apps of examples/ as processes, called over HTTP.
 
@@ -99,6 +99,8 @@ export async function orders(app: Pick<App, 'url'>, count: number): Promise<bigi
 export async function outlivesItsStore(app: Pick<App, 'url'>, file: string): Promise<void> {
   const Database = load('libsql')
   const database = new Database(file)
+  // The apps renew their leases meanwhile.
+  database.exec(`PRAGMA busy_timeout = ${hangMs}`)
   database.exec('ALTER TABLE graupel_store RENAME TO elsewhere')
   await isRefused(app, 'ERR_LEASE_EXPIRED')
   database.exec('ALTER TABLE elsewhere RENAME TO graupel_store')

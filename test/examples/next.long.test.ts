@@ -82,7 +82,14 @@ describe('the app of Next.js', { concurrent: true }, () => {
     const apps = await Promise.all([serve(built, ['start']), serve(built, ['start'])])
     const lists = await Promise.all(Array.from({ length: 8 }, (_, index) => orders(apps[index % 2] as App, 25)))
     expect(new Set(lists.flat()).size).toBe(200)
-    expect(new Set(lists.flat().map(nodeOf)).size).toBe(2)
+    const nodes = (first: number) =>
+      new Set(
+        lists
+          .filter((_, index) => index % 2 === first)
+          .flat()
+          .map(nodeOf),
+      )
+    expect([...nodes(0)].filter((node) => nodes(1).has(node))).toEqual([])
 
     const [first, second] = apps
     expect((await order(first, undefined)).status).toBe(400)
@@ -105,6 +112,12 @@ export const GET = () => {
   return Response.json({ engine, state })
 }`
     writeFileSync(join(edited, 'app/edge/route.ts'), route)
+    // A busy machine may stop the process for longer than the usual window while Next.js compiles.
+    const ids = join(edited, 'ids.ts')
+    writeFileSync(
+      ids,
+      readFileSync(ids, 'utf8').replace('acquireLease({ store })', 'acquireLease({ store, windowMs: 600_000 })'),
+    )
     const app = await serve(edited, ['dev'], { NODE_ENV: 'development' })
     const [before] = await orders(app, 1)
     for (const file of ['ids.ts', 'app/orders/route.ts']) {
