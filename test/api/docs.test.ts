@@ -396,6 +396,21 @@ describe('docs/llms.txt', () => {
   })
 })
 
+describe('docs/README.md', () => {
+  const text = read('docs/README.md')
+
+  it('links every document, and fits a screen', () => {
+    const linked = [...text.matchAll(/\]\(([\w/-]+\.(?:md|txt))(?:#[\w-]+)?\)/g)].map(([, path]) => path)
+    const pages = readdirSync(join(folder, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.(md|txt)$/.test(name),
+    )
+    expect(pages.length).toBeGreaterThan(40)
+    expect(pages.filter((page) => !linked.includes(page.replaceAll('\\', '/')))).toEqual(['README.md'])
+    expect(text.split('\n').length).toBeLessThanOrEqual(50)
+    expect(read('README.md')).toContain('](docs/README.md)')
+  })
+})
+
 describe('README.md', () => {
   it('shows the bits as the command line draws them', () => {
     const picture = blocks.find(({ language }) => language === 'text')?.code ?? ''
@@ -407,8 +422,12 @@ describe('README.md', () => {
     expect(output).toContain(drawing.join('\n').trimEnd())
   })
 
-  it('has at most 200 lines, and an example within the first 15', () => {
-    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(200)
+  it('has at most 150 lines, an example within the first 15, and a comparison with UUID v7 within the first 40', () => {
+    const lines = read('README.md').trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(150)
+    expect(lines.slice(0, 40).join('\n')).toMatch(
+      /^\| \| graupel \| UUID v7 \|\n(\|.*\n){6}[\s\S]*\]\(docs\/comparison\.md\)/m,
+    )
     expect((blocks.find(({ file }) => file === 'README.md') as Block).line).toBeLessThan(15)
   })
 
