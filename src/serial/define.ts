@@ -1,5 +1,5 @@
 import { type Rows, readTable } from '../core/options.js'
-import { type Field, type GivenId, genuineLayout, type Layout } from '../layout/index.js'
+import { type Field, genuineLayout, type Layout } from '../layout/index.js'
 import { offsetOf } from '../pattern/calendar.js'
 import { Lifetime } from './lifetime.js'
 import { areInOrder, checkComplete, partsOf } from './parts.js'
@@ -53,7 +53,7 @@ export function defineSerial<F extends readonly Field[]>(options: SerialOptions<
   if (hasShortYears) lifetime.checkShortYears(pattern)
   const length = parts.reduce((sum, { width }) => sum + width, 0)
   return Object.freeze({
-    format: (id: GivenId<F>) => format(id, parts, layout, lifetime),
+    format: (id: bigint | string) => format(id, parts, layout, lifetime),
     parse: (text: string) => {
       checkText(text, length, pattern)
       return parse(text, parts, layout, lifetime)

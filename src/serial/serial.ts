@@ -1,5 +1,5 @@
 import { rangeError, show, typeError } from '../core/errors.js'
-import { composeId, type DecodedId, decode, type Field, type GivenId, type Layout } from '../layout/index.js'
+import { composeId, type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
 import type { Unit, UnitTexts } from '../pattern/calendar.js'
 import type { Lifetime } from './lifetime.js'
 import type { NumberPart, SerialPart } from './parts.js'
@@ -14,16 +14,15 @@ import type { NumberPart, SerialPart } from './parts.js'
  * format('1541815603606036480') // '20220628160740105-0378-0000'
  * sortable // true
  */
-export interface Serial<F extends readonly Field[] = readonly Field[], Given = GivenId<F>> {
+export interface Serial<F extends readonly Field[] = readonly Field[]> {
   /**
    * Writes the text of an id.
    *
-   * @param id - A bigint, or the id in decimal digits; of the serial's layout. A number, if this layout has
-   * at most 53 bits.
+   * @param id - A bigint, or the id in decimal digits; of the serial's layout.
    * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for
    * the layout.
    */
-  readonly format: (id: Given) => string
+  readonly format: (id: bigint | string) => string
   /**
    * Reads the id of a text. Nothing is trimmed, skipped or filled up: `format` of the id gives the same text.
    *
@@ -46,12 +45,7 @@ export interface Serial<F extends readonly Field[] = readonly Field[], Given = G
 }
 
 /** The text of an id, by parts that were checked. */
-export function format<F extends readonly Field[]>(
-  id: GivenId<F>,
-  parts: readonly SerialPart[],
-  layout: Layout<F>,
-  lifetime: Lifetime,
-): string {
+export function format(id: bigint | string, parts: readonly SerialPart[], layout: Layout, lifetime: Lifetime): string {
   const decoded = decode(id, layout)
   const time = lifetime.textsOf(decoded.timestampMs)
   let text = ''

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createGenerator, defineSerial, isId, layouts } from 'graupel'
+import { createGenerator, defineSerial, GraupelError, isGraupelError, isId, layouts } from 'graupel'
 import { connect } from 'graupel/client'
 import { defineKind, idSchema } from 'graupel/kind'
 import { createMask } from 'graupel/mask'
 import { createCounter, createSegmentGenerator } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
 import { testGenerator } from 'graupel/testing'
-import { createUuidGenerator, decodeUuid, isUuid, parseUuid, uuidAt, uuidBytes } from 'graupel/uuid'
+import { createUuidGenerator, decodeUuid, isUuid, parseUuid, ulidOf, uuidAt, uuidBytes, uuidOfUlid } from 'graupel/uuid'
 import { describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { fakeService } from '../client/service.js'
@@ -32,10 +32,13 @@ type Unary = (value: never) => unknown
 /** Every exported function that takes one value and no options, and every method of the kind, with values. */
 const unary: Record<string, readonly [call: Unary, values: readonly unknown[]]> = {
   isId: [isId, twoIds],
+  isGraupelError: [isGraupelError, [new GraupelError('ERR_CLOSED', 'closed'), new Error('other')]],
   isUuid: [isUuid, twoUuids],
   parseUuid: [parseUuid, twoUuids],
   uuidBytes: [uuidBytes, twoUuids],
   decodeUuid: [decodeUuid, twoUuids],
+  ulidOf: [ulidOf, twoUuids],
+  uuidOfUlid: [uuidOfUlid, twoUuids.map((uuid) => ulidOf(uuid))],
   uuidAt: [uuidAt, [0, new Date(5)]],
   idSchema: [(layout: never, ...more) => typeof idSchema(layout, ...(more as [])), [layouts.twitter, layouts.js53]],
   'kind.text': [kind.text, twoIds],
@@ -54,7 +57,7 @@ const unary: Record<string, readonly [call: Unary, values: readonly unknown[]]> 
 
 /** Exported functions with options or several values, and functions without an argument. */
 const others =
-  /^(create\w+|define\w+|decode|encodeId|parseId|composeId|timestampMsOf|engineInfo|nodeFromEnvironment|connect|acquireLease|\w+Store|storeContract|testGenerator|uuidOf|idOfUuid|GraupelError)$/
+  /^(create\w+|define\w+|decode|encodeId|parseId|composeId|idsBetween|timestampMsOf|engineInfo|nodeFromEnvironment|connect|acquireLease|\w+Store|storeContract|testGenerator|uuidOf|idOfUuid|GraupelError)$/
 
 it('each exported function is in one of the lists', async () => {
   for (const entry of Object.keys(manifest.exports)) {

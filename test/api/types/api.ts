@@ -278,7 +278,6 @@ timestampMsOf(narrowNumber, layouts.js53)
 encodeId(narrowNumber, 'base62', layouts.js53)
 uuidOf(narrowNumber, layouts.js53)
 defineKind({ prefix: 'ord', layout: layouts.js53 }).text(narrowNumber)
-defineSerial({ pattern: '{sequence}', layout: layouts.js53 }).format(narrowNumber)
 export const read = (outside: unknown) => isId(outside, layouts.js53) && decode(outside, layouts.js53)
 // @ts-expect-error twitter has 63 bits
 decode(narrowNumber, layouts.twitter)
