@@ -1,17 +1,14 @@
-import { platform } from '#platform'
 import { machineGeneration } from '../engine/generation.js'
 import { clockMs, openCore } from '../engine/open.js'
 import { coreSpec } from '../engine/source/core-spec.js'
-import { isNodeUnique } from '../engine/source/environment.js'
 import { LeasedNode } from '../engine/source/leased-node.js'
 import { GivenNode } from '../engine/source/node-source.js'
-import { checkLifetime, type Field, type Layout, type layouts } from '../layout/index.js'
+import { checkLifetime, type Field, type layouts } from '../layout/index.js'
 import { Generator } from './generator.js'
 import type { IdGenerator, NumbersOf } from './id-generator.js'
 import type { GeneratorOptions } from './options.js'
 import { resolveOptions } from './resolve.js'
-
-const yearMs = 365.25 * 24 * 3600 * 1000
+import { warnInContainer, warnOfExpiry } from './warnings.js'
 
 /**
  * Makes a generator. All generators with the same namespace, layout and node share one state, in all threads
@@ -50,7 +47,7 @@ export function createSeeded<const F extends readonly Field[] = layouts.Twitter>
   const { layout, clock, engine, origin } = options
   const nowMs = typeof clock === 'function' ? clock() : clockMs(engine)
   checkLifetime(layout, nowMs)
-  if (layout.expiresAt.getTime() - nowMs < yearMs && typeof clock !== 'function') warnOfExpiry(layout)
+  if (typeof clock !== 'function') warnOfExpiry(layout, nowMs)
   if (typeof origin === 'number') {
     if ((options.state.kind === 'host' || options.state.kind === 'file') && typeof clock !== 'function')
       warnInContainer(layout, origin)
@@ -64,33 +61,4 @@ export function createSeeded<const F extends readonly Field[] = layouts.Twitter>
 /** Gives a generator the type that its layout has: `nextNumber` is there for layouts of at most 53 bits. */
 function narrowed<F extends readonly Field[]>(ids: Generator<F>): IdGenerator<F> {
   return ids as Generator<F> & NumbersOf<F>
-}
-
-let isContainerChecked = false
-
-/**
- * Warns if another container of this host may have the node. A node of one process is not for this: with
- * `state: 'process'`, the program says that no other process has the node.
- *
- * @throws TypeError `ERR_OPTION_INVALID` if `GRAUPEL_NODE_UNIQUE` is not 1
- */
-function warnInContainer({ nodeFields }: Layout, node: number): void {
-  if (isContainerChecked || nodeFields.length === 0) return
-  const isUnique = isNodeUnique()
-  isContainerChecked = true
-  const sign = isUnique ? undefined : platform.containerSign()
-  if (sign === undefined) return
-  platform.warnOnce(
-    `node ${node} was given by hand in a container (${sign}), and another container with this node makes equal ids, also on this host; lease a node (docs/leases.md), or set GRAUPEL_NODE_UNIQUE=1 if no other container has it (docs/nodes.md)`,
-    'GRAUPEL_CONTAINER_NODE',
-  )
-}
-
-const warned = new Set<string>()
-
-function warnOfExpiry(layout: Layout): void {
-  const message = `layout '${layout.name}' expires on ${layout.expiresAt.toISOString()}; no id can be made from then on. Plan the move to a later epoch.`
-  if (warned.has(message)) return
-  warned.add(message)
-  platform.warn(message, 'GRAUPEL_LAYOUT_EXPIRES')
 }
