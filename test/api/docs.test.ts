@@ -361,7 +361,7 @@ describe('docs/llms.txt', () => {
   it('links every page for users', () => {
     // About the project, its proofs and its files, and pages that a linked page leads to.
     const others = ['architecture', 'benchmarks', 'glossary', 'memory-order', 'model', 'page', 'redis-protocol']
-    others.push('service-deployment', 'service-operations', 'state-format', 'state-proof')
+    others.push('service', 'service-deployment', 'service-operations', 'state-format', 'state-proof')
     const pages = readdirSync(join(folder, 'docs'))
       .filter((name) => name.endsWith('.md'))
       .map((name) => name.slice(0, -3))

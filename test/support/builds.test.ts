@@ -28,7 +28,7 @@ const env = { ...process.env, NODE_ENV: undefined, GRAUPEL_TEST_BUILT: undefined
 
 beforeAll(() => {
   for (const name of readdirSync(repository)) {
-    if (/^(node_modules|dist|build|prebuilds|docs|test|bench|\..*)$/.test(name)) continue
+    if (/^(node_modules|dist|build|prebuilds|test|bench|\..*)$/.test(name)) continue
     cpSync(join(repository, name), join(clone, name), {
       recursive: true,
       filter: (path) => !/[\\/](node_modules|dist)\b/.test(path.slice(repository.length)),
