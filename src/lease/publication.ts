@@ -49,7 +49,7 @@ export class Publication<F extends readonly Field[] = readonly Field[]> {
 
   /** Whether the lease has had a node. */
   get hasNode(): boolean {
-    return this.#view.generation > 0
+    return this.#view.acquisition > 0
   }
 
   stats(): LeaseStats {
@@ -61,7 +61,7 @@ export class Publication<F extends readonly Field[] = readonly Field[]> {
     this.#view = { ...before, ...changes }
     this.#shared.write(this.#view)
     const phase = phaseOf(this.#view)
-    if (phaseOf(before) !== phase || before.generation !== this.#view.generation) {
+    if (phaseOf(before) !== phase || before.acquisition !== this.#view.acquisition) {
       this.#print('phase', { from: phaseOf(before), to: phase })
     }
     if (this.#view.renewals > before.renewals) {
@@ -119,9 +119,9 @@ export class Publication<F extends readonly Field[] = readonly Field[]> {
 }
 
 /** Names the phase of a lease as threads and people see it. */
-function phaseOf({ status, failure, isRenewing, generation }: LeaseView): string {
+function phaseOf({ status, failure, isRenewing, acquisition }: LeaseView): string {
   if (status !== 'held') return status
   if (failure !== 'none') return failure
   if (isRenewing) return 'renewing'
-  return generation === 0 ? 'acquiring' : 'held'
+  return acquisition === 0 ? 'acquiring' : 'held'
 }

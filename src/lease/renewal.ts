@@ -228,8 +228,8 @@ export class Renewal implements HookedLease {
     const { node, record } = holding
     const floor = this.#node.moveTo(holding, machine, isFirst)
     this.#parkedAt = Number.POSITIVE_INFINITY
-    const generation = this.#publication.view.generation + 1
-    this.#publication.acknowledge({ generation, node, machine, floor, ceiling: record.ceiling })
+    const acquisition = this.#publication.view.acquisition + 1
+    this.#publication.acknowledge({ acquisition, node, machine, floor, ceiling: record.ceiling })
     this.#queue.enter('acquired')
     this.#publication.publish(isFirst ? 'acquired' : 'moved', place === undefined ? {} : { place })
   }

@@ -11,9 +11,9 @@ import { engines, freshNamespace } from '../support/engines.js'
 
 const layout = layouts.twitter
 
-function viewOf(generation: number): LeaseView {
+function viewOf(acquisition: number): LeaseView {
   const floor = Date.now() - layout.epochMs
-  return { ...firstView, generation, node: generation, machine: machineGeneration(), floor, ceiling: floor + 6000 }
+  return { ...firstView, acquisition, node: acquisition, machine: machineGeneration(), floor, ceiling: floor + 6000 }
 }
 
 /** Makes a generator's node of a lease, whose second node is sealed before the generator knows it. */

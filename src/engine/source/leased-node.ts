@@ -137,16 +137,16 @@ const sealOptions: Omit<StateOptions, 'layout'> = {
 function leasedSpec(
   handle: LeaseHandle,
   options: StateOptions,
-  { node, generation, machine }: Pick<LeaseView, 'node' | 'generation' | 'machine'>,
+  { node, acquisition, machine }: Pick<LeaseView, 'node' | 'acquisition' | 'machine'>,
   nowMs: number,
 ): CoreSpec {
-  const namespace = `${handle.namespace} lease ${handle.token} ${generation} ${machine}`
+  const namespace = `${handle.namespace} lease ${handle.token} ${acquisition} ${machine}`
   return coreSpec({ ...options, namespace }, node, nowMs, machine)
 }
 
 /** Whether two views of a lease have the same state. */
 function haveOneState(one: LeaseView, other: LeaseView): boolean {
-  return one.generation === other.generation && one.machine === other.machine
+  return one.acquisition === other.acquisition && one.machine === other.machine
 }
 
 function firstSlot(tick: number, sequenceBits: number): bigint {

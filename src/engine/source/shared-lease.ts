@@ -6,8 +6,8 @@ import { defineLayout, type Field, type Layout } from '../../layout/index.js'
 /** The state of a lease at one moment, as its generators in all threads see it. */
 export interface LeaseView {
   readonly status: LeaseStatus
-  /** Counts the acquisitions of a node. Each acquisition has a state of its own. */
-  readonly generation: number
+  /** How often the lease has acquired a node. Each acquisition has a state of its own. */
+  readonly acquisition: number
   readonly node: number
   /** The generation of the machine (`machineGeneration()`) from before the acquisition. */
   readonly machine: number
@@ -76,7 +76,7 @@ export function failureOf(error: unknown): FailureCode {
 /** The view before the first acquisition. */
 export const firstView: LeaseView = {
   status: 'held',
-  generation: 0,
+  acquisition: 0,
   node: 0,
   machine: 0,
   floor: 0,
@@ -165,9 +165,9 @@ export interface LeaseStats {
 
 /** Picks from a view what users see of it. */
 export function statsOf(view: LeaseView, { epochMs, tickMs }: Pick<Layout, 'epochMs' | 'tickMs'>): LeaseStats {
-  const { node, ceiling, renewedMs, roundTripMs, renewals, failures, generation } = view
+  const { node, ceiling, renewedMs, roundTripMs, renewals, failures, acquisition } = view
   const ceilingMs = epochMs + ceiling * tickMs
-  return { node, ceilingMs, renewedMs, roundTripMs, renewals, failures, acquisitions: generation }
+  return { node, ceilingMs, renewedMs, roundTripMs, renewals, failures, acquisitions: acquisition }
 }
 
 /**
