@@ -53,6 +53,16 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     expect(isAscending(Array.from({ length: 10_000 }, (_, i) => (i % 2 === 0 ? one : other).next()))).toBe(true)
   })
 
+  it('counts in the page from the call that opens it, also for generators that began in the process', () => {
+    const options = { engine: 'native', node: 9, namespace: freshNamespace(), onOverflow: 'advance' } as const
+    const one = createGenerator({ ...options, state: 'process' })
+    const ids = [one.next()]
+    const two = createGenerator({ ...options, state: 'host' })
+    expect([one, two].map((generator) => generator.state)).toEqual(['host', 'host'])
+    ids.push(two.next(), one.next(), two.next())
+    expect(isAscending(ids)).toBe(true)
+  })
+
   it('opens a generator with valid arguments', () => {
     expect(binding.open(options())).toBeDefined()
   })
