@@ -13,6 +13,7 @@ export async function writeDeclarations(): Promise<void> {
     const modules = join(folder, 'modules')
     writeModules(modules)
     await joinModules(modules, folder)
+    for (const entry of entries) keepTypes(join(modules, `${entry}.d.ts`), join(folder, `${entry}.d.cts`))
     rmSync(modules, { recursive: true })
     for (const entry of entries) writeEsModule(join(folder, entry))
   })
@@ -58,6 +59,23 @@ async function joinModules(modules: string, folder: string): Promise<void> {
   const [entryFileNames, chunkFileNames] = ['[name].d.cts', '[name].d.cts']
   await build.write({ dir: folder, entryFileNames, chunkFileNames, manualChunks, minifyInternalExports: false, banner })
   await build.close()
+}
+
+/**
+ * Exports as types what the entry exports as types: rollup would export their classes, which are not in the
+ * JavaScript.
+ */
+function keepTypes(entry: string, joined: string): void {
+  const exported = [...readFileSync(entry, 'utf8').matchAll(/^export (type )?\{([^}]*)\}/gm)]
+  const names = exported.flatMap(([, type, list = '']) =>
+    list.split(',').flatMap((name) => (type !== undefined ? name : (name.match(/\btype (.*)/)?.[1] ?? []))),
+  )
+  const types = new Set(names.map((name) => name.trim()))
+  const text = readFileSync(joined, 'utf8').replace(/^export \{([^}]*)\};?$/gm, (_, list: string) => {
+    const marked = list.split(',').map((name) => name.trim())
+    return `export { ${marked.map((name) => (types.has(name) ? `type ${name}` : name)).join(', ')} };`
+  })
+  writeFileSync(joined, text)
 }
 
 function writeEsModule(entry: string): void {

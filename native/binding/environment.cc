@@ -8,15 +8,18 @@ GeneratorGroup* Environment::GroupFor(const HomeOptions& options, bool needs_his
   if (!fault_.IsNone()) return nullptr;
   const auto at = groups_.try_emplace(GeneratorGroup::KeyOf(home)).first;
   std::unique_ptr<GeneratorGroup>& group = at->second;
+  bool has_moved = false;
   if (group == nullptr) {
     group.reset(new GeneratorGroup(options.layout, std::move(home)));
   } else if (group->access.state != &home.state()) {
     // The word has moved since the group's last reservation.
     group->home = std::move(home);
     group->UpdateAccess();
+    has_moved = true;
   }
-  if (needs_history) group->needs_history = true;
-  if (!group->needs_history) return group.get();
+  const bool had_history = group->needs_history;
+  if (!needs_history && !(had_history && has_moved)) return group.get();
+  group->needs_history = true;
   const uint64_t now_tick = options.now_tick;
   fault_ = group->home.pages.EnableHistory(now_tick);
   if (fault_.kind == Fault::Kind::kMoved) {
@@ -24,6 +27,7 @@ GeneratorGroup* Environment::GroupFor(const HomeOptions& options, bool needs_his
   }
   if (fault_.IsNone()) return group.get();
   // The next call must not find a group without its history.
+  group->needs_history = had_history;
   if (group->users == 0) groups_.erase(at);
   return nullptr;
 }

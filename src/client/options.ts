@@ -1,15 +1,7 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { type Resolved, type Rows, readRow, readTable } from '../core/options.js'
-import {
-  abortSignal,
-  endpointsFrom,
-  fetcher,
-  globalFetch,
-  milliseconds,
-  nameOfNumbers,
-  part,
-  whole,
-} from '../core/readers.js'
+import { endpointsFrom, fetcher, globalFetch, milliseconds, nameOfNumbers, part, whole } from '../core/readers.js'
+import { abortSignal } from '../core/signal.js'
 import { checkMakesIds, type Field, genuineLayout, type Layout, layouts } from '../layout/index.js'
 
 import type { Answer } from './answer.js'

@@ -93,14 +93,6 @@ export function choice(name: string, value: unknown, { choices = [] }: Row): str
   throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)}; ${rule}`, name)
 }
 
-/** Reads the option `signal`. */
-export function abortSignal(name: string, value: unknown): AbortSignal {
-  const calls = ['addEventListener', 'removeEventListener', 'throwIfAborted']
-  const isSignal = calls.every((call) => typeof Object(value)[call] === 'function')
-  if (isSignal) return value as AbortSignal
-  throw typeError('ERR_OPTION_INVALID', `${name} is ${show(value)}; pass the signal of an AbortController`, name)
-}
-
 /** Reads `true` or `false`. */
 export function flag(name: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value

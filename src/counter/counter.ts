@@ -4,7 +4,7 @@
 import { platform } from '#platform'
 import { rangeError, show, typeError } from '../core/errors.js'
 import { readRow } from '../core/options.js'
-import { abortSignal } from '../core/readers.js'
+import { abortSignal } from '../core/signal.js'
 import type { Clock } from '../core/timing.js'
 import { presentMachine } from '../numbers/machine.js'
 import { StoreCalls } from '../stores/calls.js'

@@ -1,5 +1,6 @@
 import type { Rows } from '../core/options.js'
-import { abortSignal, choice, nameOfNumbers, whole } from '../core/readers.js'
+import { choice, nameOfNumbers, whole } from '../core/readers.js'
+import { abortSignal } from '../core/signal.js'
 import { callTimeoutRow, storeOfUser } from '../stores/options.js'
 import type { Store } from '../stores/store.js'
 import { type Reset, resets } from './period.js'

@@ -27,9 +27,8 @@ export function openCore(kind: EngineKind, spec: CoreSpec): Core {
 }
 
 function openUntraced(kind: EngineKind, spec: CoreSpec): Core {
-  const reopen = (spec: CoreSpec) => openUntraced(kind, spec)
   checkEngine(kind)
-  const core = kind === 'native' ? openNative(spec, reopen) : openJs(spec, reopen)
+  const core = openUnasked(kind, spec)
   try {
     // Now that the core is open: an engine that cannot open any does not stay.
     useEngine(kind)
@@ -38,6 +37,15 @@ function openUntraced(kind: EngineKind, spec: CoreSpec): Core {
     throw error
   }
   return core
+}
+
+/**
+ * Opens a core that makes no ids, such as one that seals a state. It does not decide the engine of the
+ * process. @internal
+ */
+export function openUnasked(kind: EngineKind, spec: CoreSpec): Core {
+  const reopen = (spec: CoreSpec) => openUntraced(kind, spec)
+  return kind === 'native' ? openNative(spec, reopen) : openJs(spec, reopen)
 }
 
 /** Reads the clock of generators without a `clock` function; milliseconds since 1970. @internal */

@@ -1,5 +1,5 @@
 import { GraupelError } from '../core/errors.js'
-import { allowedAddon, automaticEngine, chooseEngine, type EngineKind, isJsForced, requireNative } from './choose.js'
+import { allowedAddon, automaticEngine, type EngineKind, isJsForced, requireNative } from './choose.js'
 import { requireReach } from './generation.js'
 import { sharedStates } from './states.js'
 
@@ -11,11 +11,11 @@ import { sharedStates } from './states.js'
 const engines = [undefined, 'native', 'js', 'both'] as const
 type KeptEngine = (typeof engines)[number]
 
-/** Returns the engine of this process, or the engine that its first generator would have. @internal */
+/** Returns the engines that generators of this process have, or may have if there is none yet. @internal */
 export function processEngines(): readonly EngineKind[] {
   const kept = keepEngine(undefined)
-  if (kept === 'both') return allowedAddon() === undefined ? ['js'] : ['native', 'js']
-  return [kept ?? chooseEngine('auto', 'process')]
+  if (kept === 'native' || kept === 'js') return [kept]
+  return allowedAddon() === undefined ? ['js'] : ['native', 'js']
 }
 
 /**
@@ -77,9 +77,13 @@ function refuseOther(kept: KeptEngine, kind: EngineKind): void {
 function keepEngine(first: KeptEngine, asking?: EngineKind): KeptEngine {
   const number = engines.indexOf(first)
   const states = sharedStates()
-  const inTable = typeof states === 'string' ? number : states.table.keepEngine(number)
-  const isAddonAsked = inTable === number && (asking === 'native' || allowedAddon() !== undefined)
-  return engines[isAddonAsked ? requireNative().binding.keepEngine(addonKey, number) : inTable]
+  const table = typeof states === 'string' ? undefined : states.table
+  const inTable = table?.keepEngine(0) ?? 0
+  if (engines[inTable] === 'both') return 'both'
+  // The addon first: if another thread decides there meanwhile, the table must not say something else.
+  const hasAddon = asking === 'native' || allowedAddon() !== undefined
+  const kept = hasAddon ? requireNative().binding.keepEngine(addonKey, inTable || number) : inTable || number
+  return engines[first === undefined ? kept : (table?.keepEngine(kept) ?? kept)]
 }
 
 /** In the addon, the key of the state that keeps the engine. */

@@ -6,13 +6,13 @@ import type { Field, GivenId, Layout } from './layout.js'
 /**
  * Whether {@link decode} takes a value as an id: a bigint from 0 to 2^64 - 1, or its decimal digits as
  * `String()` writes them. With a layout, also whether it has no more bits than ids of the layout. With a
- * layout of at most 53 bits, such as `layouts.js53`, a number is an id, too. Never throws.
+ * layout of at most 53 bits, such as `layouts.js53`, a number is an id, too. No value throws.
  *
  * A sign, a space and a leading zero are refused: `Number` would read them, and other code may not.
  *
  * @param value - Anything, such as a parameter of a request.
  * @param layout - The layout that ids have to fit. A number is the index of a callback, and is ignored.
- * @throws TypeError `ERR_LAYOUT_INVALID` if it is not a layout.
+ * @throws TypeError `ERR_LAYOUT_INVALID` if `layout` is not a layout.
  * @example
  * isId('175928847299117063', layouts.discord) // true
  * Array.of('7', '-7').filter(isId) // ['7']

@@ -20,7 +20,9 @@ import { resolveLeaseOptions } from './resolve.js'
  * `ERR_NODE_INVALID`; RangeError `ERR_EPOCH_INVALID`, `ERR_LAYOUT_DECODE_ONLY`; GraupelError
  * `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`, `ERR_NODES_EXHAUSTED`, `ERR_CLOCK_SKEW`,
  * `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`, `ERR_STATE_MISMATCH`,
- * `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the reason of `signal`.
+ * `ERR_STATE_CORRUPT`; `ERR_NATIVE_UNAVAILABLE` as `engineInfo`; `ERR_STATE_UNREACHABLE` while
+ * `node --build-snapshot` runs, or if this thread has no native engine and the process makes ids by it; the
+ * reason of `signal`.
  * Nothing is held then.
  * @example
  * const lease = await acquireLease({ store })
@@ -121,7 +123,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   /**
    * Prepares for a copy of the machine: seals the node and gives it back. Call it before a snapshot for each
    * lease of the process, and `resume()` after each restore. From the call on, `next()` throws
-   * `ERR_LEASE_EXPIRED` until `resume()` has acquired another node. Generators of a node given by hand throw
+   * `ERR_LEASE_EXPIRED` until `resume()` has acquired a node. Generators of a node given by hand throw
    * `ERR_STATE_CLONED`. docs/leases.md says what other leases do.
    *
    * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told. The lease is parked
@@ -134,9 +136,9 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   }
 
   /**
-   * Acquires another node, after `park()`, or in a copy of the machine that was not parked before. Generators
-   * of all threads go on with it. If it throws, the lease stays parked; call it again. A second call waits
-   * for the first. Other leases that were not parked acquire another node as well.
+   * Acquires a node anew, perhaps the same node, after `park()`, or in a copy of the machine that was not
+   * parked before. Generators of all threads go on with it. If it throws, the lease stays parked; call it
+   * again. A second call waits for the first. Other leases that were not parked acquire another node as well.
    *
    * @throws GraupelError as `acquireLease`; `ERR_CLOSED` if the lease was released, `ERR_LEASE_EXPIRED` if it
    * has ended, or `park()` was called meanwhile; `ERR_STATE_UNREACHABLE` as `park`.

@@ -1,6 +1,7 @@
 import type { Instant } from '../core/moment.js'
 import type { Rows } from '../core/options.js'
-import { abortSignal, milliseconds, text } from '../core/readers.js'
+import { milliseconds, text } from '../core/readers.js'
+import { abortSignal } from '../core/signal.js'
 import type { Field, Layout, NodeFieldOf } from '../layout/index.js'
 import { callTimeoutRow, storeOfUser } from '../stores/options.js'
 import type { Store } from '../stores/store.js'

@@ -68,7 +68,11 @@ export class PolicyRunner implements MoreNumbers {
         let verdict = judge(action, situation, seen, policy, subject.layout, waits.mayBlock)
         if (verdict.do === 'unused') {
           progress = task.proceed(permitted(core, { nowTick }))
-          if (progress === 'none') verdict = verdict.otherwise
+          if (progress === 'none') {
+            // A function onRollback may have closed the generator.
+            observe(this.#judged)
+            verdict = verdict.otherwise
+          }
         }
         const facts = verdict.do === 'unused' ? { do: verdict.do } : verdict
         platform.debug?.('verdict', { ...this.#event(situation, seen.nowMs), action, ...facts })

@@ -1,6 +1,7 @@
 import { show, typeError } from '../core/errors.js'
 import { type Resolved, type Rows, readOptions, readRow, readRows } from '../core/options.js'
-import { abortSignal, milliseconds, nameOfNumbers, part, whole, whole64 } from '../core/readers.js'
+import { milliseconds, nameOfNumbers, part, whole, whole64 } from '../core/readers.js'
+import { abortSignal } from '../core/signal.js'
 import type { LeafAllocStore } from '../stores/leaf-alloc.js'
 import { callTimeoutRow, storeOfUser } from '../stores/options.js'
 import type { Store } from '../stores/store.js'

@@ -20,6 +20,8 @@ import { utf8 } from '../core/utf8.js'
 const version = 7
 const buckets = 4096
 const generationAt = 16
+/** The first generation of the addon, as in `generation_posix.cc`. */
+const addonsFirst = 1n << 40n
 const engineAt = 24
 const bucketsAt = 32
 const headerBytes = bucketsAt + buckets * 4
@@ -105,10 +107,11 @@ export class StateTable {
     return Atomics.load(this.machine, 0) >>> 0
   }
 
-  /** Raises the generation to the addon's, or by 1. */
+  /** Raises the generation to the addon's, or above each that was known, and above the addon's first. */
   raiseGeneration(to?: number): void {
-    if (to === undefined) Atomics.add(this.words64, generationAt / 8, 1n)
-    else this.raise(generationAt / 8, BigInt(to))
+    const at = generationAt / 8
+    this.raise(at, to === undefined ? addonsFirst : BigInt(to))
+    if (to === undefined) Atomics.add(this.words64, at, 1n)
   }
 
   /** The offset in bytes of the state for `key`. @throws GraupelError `ERR_STATE_FULL` */

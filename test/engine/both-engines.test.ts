@@ -122,6 +122,13 @@ both.each(['js', 'native'] as const)('a process whose first generator has the %s
     },
   )
 
+  it('is not decided by a lease that was given back before', async () => {
+    expect(await outcomes({ copy: 'a lease' }, { ...own(), engine: first }, { ...own(), engine: second })).toEqual([
+      'ids',
+      refused,
+    ])
+  })
+
   it('does not refuse it if the first generator could not be opened', async () => {
     const state = join(folder, 'none', 'such')
     const [failed, made] = await outcomes(

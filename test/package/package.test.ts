@@ -206,7 +206,7 @@ describeWith(['native'], 'the declarations', () => {
     const found = new Map<string, Map<string, string>>()
     for (const file of files) {
       const lists = shared.includes(file) ? [] : text(file).matchAll(/^export (?:type )?\{ (.*) \}/gm)
-      for (const [, names = ''] of lists) for (const name of names.split(', ')) isExport.add(name)
+      for (const [, names = ''] of lists) for (const name of names.split(', ')) isExport.add(name.replace('type ', ''))
       const declarations = /^(.*)\n(?:declare )?(?:class|const|function|interface|type) (\w+)/gm
       for (const [, before = '', name = ''] of text(file).matchAll(declarations)) {
         const places = found.get(name) ?? new Map()
@@ -218,6 +218,17 @@ describeWith(['native'], 'the declarations', () => {
     for (const name of isExport) {
       expect([...(found.get(name) ?? [])], name).toEqual([[expect.any(String), expect.stringMatching(/\*\/$/)]])
     }
+  })
+
+  test('export no class that is not in the JavaScript', () => {
+    const files = filesIn(packageFolder(project)).filter(isDeclaration)
+    const classes = files.flatMap((file) => [...text(file).matchAll(/^declare class (\w+)/gm)].map(([, name]) => name))
+    const values = files
+      .filter((file) => !shared.includes(file))
+      .flatMap((file) =>
+        [...text(file).matchAll(/^export \{ (.*) \}/gm)].flatMap(([, names = '']) => names.split(', ')),
+      )
+    expect(new Set(values.filter((name) => classes.includes(name)))).toEqual(new Set(['GraupelError']))
   })
 })
 

@@ -60,7 +60,13 @@ export class JsCore implements Core {
     this.#writer = this.#reserver.writer
     this.#run = this.#reserver.run
     this.#id = this.#reserver.id
-    if (spec.history) this.#reserver.state.enableHistory(Math.max(0, this.#tickAt(spec.nowMs)))
+    if (!spec.history) return
+    try {
+      this.#reserver.state.enableHistory(Math.max(0, this.#tickAt(spec.nowMs)))
+    } catch (error) {
+      this.#reserver.close()
+      throw error
+    }
   }
 
   get id(): bigint {

@@ -5,7 +5,7 @@ import { endRun, type Run, type ThreadState, type ThreadStates } from './thread-
 
 let lastId = 0
 
-/** The lowest ceiling, below which there is no slot; 0 would be no ceiling. */
+/** The lowest ceiling: no id has slot 0. A ceiling of 0 would be no ceiling. */
 const lowestCeiling = 1n
 
 /**

@@ -2,7 +2,7 @@ import { platform } from '#platform'
 import { errorCodes, GraupelError, showTime } from '../../core/errors.js'
 import { type Core, type CoreSpec, Status } from '../../state/engine.js'
 import type { EngineKind } from '../choose.js'
-import { openCore } from '../open.js'
+import { openCore, openUnasked } from '../open.js'
 import { processEngines } from '../process-engine.js'
 import { forgetKey } from '../states.js'
 import { coreSpec, type StateOptions } from './core-spec.js'
@@ -105,7 +105,7 @@ export function sealNode({ handle, layout }: ResolvedLease, view: LeaseView): nu
   const spec = leasedSpec(handle, { ...sealOptions, layout }, view, platform.wallMs())
   try {
     const ends = processEngines().map((engine) => {
-      const core = openCore(engine, spec)
+      const core = openUnasked(engine, spec)
       const word = core.raise({ floor: firstSlot(view.ceiling, bits) })
       core.close()
       return word === 0n ? view.floor : Number((word - 1n) >> BigInt(bits)) + 1

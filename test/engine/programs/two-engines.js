@@ -8,6 +8,8 @@ import { runInNewContext } from 'node:vm'
 import { Worker } from 'node:worker_threads'
 import { build } from 'esbuild'
 import * as graupel from 'graupel'
+import { acquireLease } from 'graupel/lease'
+import { memoryStore } from 'graupel/stores'
 
 const require = createRequire(import.meta.url)
 const file = require.resolve('graupel')
@@ -42,6 +44,11 @@ const inWorker = `
 const outcomes = []
 for (const { copy, closes, fixedClock, ...given } of JSON.parse(process.argv[2] ?? '')) {
   const options = { ...given, ...(fixedClock && { clock: () => 1_700_000_000_000 }) }
+  if (copy === 'a lease') {
+    // Sealed and given back, before any generator exists.
+    await (await acquireLease({ store: memoryStore({ assumeOneProcess: true }) })).release()
+    continue
+  }
   if (copy === 'a worker') {
     const worker = new Worker(inWorker, { eval: true, workerData: { file, options } })
     outcomes.push((await once(worker, 'message'))[0])
