@@ -169,10 +169,6 @@ const measured: Record<string, Measured> = {
     [() => resolveOptions({ node: 7, engine: 'js' }).state, { kind: 'host' }],
     [() => resolveOptions({ node: 7, clock: () => Date.now() }).state, { kind: 'process' }],
   ],
-  'GeneratorSettings.windowMs': [
-    '900',
-    [() => resolveOptions({ node: 7, state: './a' }).state, { kind: 'file', path: './a', windowMs: 900 }],
-  ],
   'IdParts.sequence': [
     '0',
     [() => decode(composeId({ timestampMs: Date.now(), node: 7 }, twitter), twitter).sequence, 0],

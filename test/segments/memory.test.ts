@@ -18,12 +18,12 @@ const defects: [Mutation, Model][] = [
     {
       defect: 'the older segment is chosen by its own words',
       file,
-      from: 'if (place >= newest.to) return undefined',
+      from: 'if (index >= newest.to) return undefined',
       to: `if (segments > 1n) {
              const older = this.#read(segments - 2n)
-             if (place >= older.from && place < older.to) return older
+             if (index >= older.from && index < older.to) return older
            }
-           if (place >= newest.to) return undefined`,
+           if (index >= newest.to) return undefined`,
     },
     usedUp,
   ],
