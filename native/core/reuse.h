@@ -7,7 +7,7 @@
 #include "history.h"
 #include "state.h"
 
-// Slots of past ticks that were never issued, for the policy `reuse`.
+// A past tick may have slots that were never issued. The policy `reuse` issues them.
 
 namespace graupel {
 

@@ -140,7 +140,7 @@ Fault FileCeilingOf(const HomeOptions& options, const std::shared_ptr<Page>& pag
 
 PageChain::PageChain(const Identity& identity, const Layout& layout,
                      const PageRules& rules)
-    // There may be a thousand keys, and one description.
+    // Shared, because a thousand keys may have one description.
     : description_(
           Shared<const std::string>(identity.description, identity.description)),
       layout_(layout),

@@ -52,8 +52,8 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes
 
 /**
- * Marks the errors of this package for its other copies, such as its other form. It proves nothing: any code
- * can use the symbol.
+ * Marks the errors of this package, so that other copies of the package recognise them. The mark proves
+ * nothing: other code can use the symbol, too.
  */
 const brand = Symbol.for('graupel.error')
 
@@ -123,7 +123,7 @@ function mark<E extends Error>(error: E): E {
  * of the {@link errorCodes}. Also recognises the errors of other copies of the package, for which
  * `instanceof` is false. Never throws.
  *
- * A copy of an error, such as the one that a worker thread receives, is none: it has no code either.
+ * An error that a worker thread has sent is not recognised, because the copy of the error has no code.
  *
  * @param value - Anything, such as what a `catch` has caught.
  * @example

@@ -4,8 +4,8 @@ import { requireReach } from './generation.js'
 import { sharedStates } from './states.js'
 
 // The first generator decides which engine makes the ids of the process. The addon and the table of the js
-// engine keep the choice for all threads. A thread without the table is refused the js engine, and a thread
-// without the addon the native engine, so any two generators share the addon or the table.
+// engine keep the choice. A thread without the table is refused the js engine, and a thread without the addon
+// the native engine. So two generators share the addon or the table, if all threads have one GRAUPEL_ENGINE.
 
 /** The engines by their numbers in the addon and in the table; 0 is none. */
 const engines = [undefined, 'native', 'js', 'both'] as const
