@@ -1,4 +1,5 @@
 export { type Encoding, encodeId, encodings, parseId, type TextEncoding } from './codec/index.js'
+export { gather, scatter } from './codec/scatter.js'
 export { type ErrorCode, type ErrorDetails, errorCodes, GraupelError, isGraupelError } from './core/errors.js'
 export type { Instant } from './core/moment.js'
 export type { EngineKind, EngineOption } from './engine/choose.js'
