@@ -135,7 +135,7 @@ bool ReadOptions(const Napi::CallbackInfo& info, OpenOptions* read) {
   read->start =
       SequenceStart(mode, static_cast<uint32_t>(options.Whole("seed", 0, UINT32_MAX)));
   read->clock = static_cast<ClockKind>(options.Whole("clock", 0, 2));
-  read->generation = static_cast<uint64_t>(options.Whole("machine", 0));
+  read->generation = static_cast<uint64_t>(options.Whole("generation", 0));
   read->home.lock_ms = static_cast<int>(options.Whole("lockMs", 0, INT32_MAX));
   read->home.rules.parent = options.Text("stateFolder");
   if (read->clock != ClockKind::kInjected) {

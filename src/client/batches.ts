@@ -2,7 +2,7 @@ import type { Clock } from '../core/timing.js'
 import { high, low } from '../core/typed-array.js'
 import { copyIds, isSigned, signError } from '../numbers/array.js'
 import type { Fetched } from '../numbers/fetched.js'
-import { machineReader } from '../numbers/machine.js'
+import { generationReader } from '../numbers/generation.js'
 import { fetchAt, type Stock } from '../numbers/prefetcher.js'
 import type { ReadyNumbers } from '../numbers/source.js'
 import type { IdArray } from '../state/engine.js'
@@ -38,7 +38,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   readonly #ids = new BigUint64Array(maxWindow)
   /** The same memory in halves of 32 bits. */
   readonly #halves = new Uint32Array(this.#ids.buffer)
-  readonly machine = machineReader()
+  readonly generation = generationReader()
   #at = 0
   #end = 0
   #windowEnd = 0
@@ -73,7 +73,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     if (this.#at === this.#end) return 1
     this.#at++
     // Read after the id is taken (`native/core/generation.h`).
-    if (this.machine() === this.#current.machine) return 0
+    if (this.generation() === this.#current.generation) return 0
     // The next `refill()` drops the batch.
     this.#end = --this.#at
     return 1
@@ -106,7 +106,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     this.#at += kept
     this.#end = this.#at
     runs.write(array, from + kept, from + count)
-    if (this.machine() !== this.#current.machine) {
+    if (this.generation() !== this.#current.generation) {
       this.#takenBefore -= count
       this.#dropped += count
       this.#dropOld()
@@ -210,8 +210,9 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
    */
   #dropOld(nowMs = this.#clock.monotonicMs()): boolean {
     const nowWallMs = this.#clock.wallMs()
-    const machine = this.machine()
-    const isUsable = (batch: Batch) => machine === batch.machine && batch.age(nowMs, nowWallMs) < this.#options.maxAgeMs
+    const generation = this.generation()
+    const isUsable = (batch: Batch) =>
+      generation === batch.generation && batch.age(nowMs, nowWallMs) < this.#options.maxAgeMs
     if (this.#next !== undefined && !isUsable(this.#next)) {
       this.drop(this.#next)
       this.#next = undefined

@@ -1,6 +1,6 @@
 import { GraupelError, reasonOf } from '../core/errors.js'
 import { type Clock, endWithin } from '../core/timing.js'
-import { presentMachine } from '../numbers/machine.js'
+import { presentGeneration } from '../numbers/generation.js'
 import { type Answer, type Asked, invalid, readRuns } from './answer.js'
 import { checkToken, type ResolvedOptions } from './options.js'
 import { CountRefused, refusalOf } from './refusal.js'
@@ -46,7 +46,7 @@ export class Requests {
     const { callTimeoutMs } = this.#options
     const askedMs = this.#clocks.monotonicMs()
     const askedWallMs = this.#clocks.wallMs()
-    const machine = presentMachine()
+    const generation = presentGeneration()
     const fail = (reason: string, cause?: unknown) =>
       new GraupelError('ERR_SERVICE_UNAVAILABLE', `${server.url} ${reason}`, { cause })
     let token: string | undefined
@@ -71,7 +71,7 @@ export class Requests {
     // Only now, because the answer of a request that was given up must not be remembered.
     const fault = this.#replays.refuse(runs.first(0), runs.last(runs.length - 1))
     if (fault !== undefined) throw invalid(server.url, `was given before: ${fault}`)
-    return new Batch(runs, count, askedMs, askedWallMs, machine)
+    return new Batch(runs, count, askedMs, askedWallMs, generation)
   }
 
   async #exchange({ url }: Server, count: number, signal: AbortSignal, keep: (token: string) => void): Promise<Runs> {

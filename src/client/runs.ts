@@ -93,14 +93,14 @@ export class Batch {
    * The generation of the machine from before the request: a copy that is made during the request may have
    * its answer, too.
    */
-  readonly machine: number
+  readonly generation: number
 
-  constructor(runs: Runs, count: number, askedMs: number, askedWallMs: number, machine: number) {
+  constructor(runs: Runs, count: number, askedMs: number, askedWallMs: number, generation: number) {
     this.runs = runs
     this.count = count
     this.askedMs = askedMs
     this.askedWallMs = askedWallMs
-    this.machine = machine
+    this.generation = generation
   }
 
   /**

@@ -6,7 +6,7 @@ import { rangeError, show, typeError } from '../core/errors.js'
 import { readRow } from '../core/options.js'
 import { abortSignal } from '../core/signal.js'
 import type { Clock } from '../core/timing.js'
-import { presentMachine } from '../numbers/machine.js'
+import { presentGeneration } from '../numbers/generation.js'
 import { StoreCalls } from '../stores/calls.js'
 import type { CounterOptions } from './options.js'
 import { Pace } from './pace.js'
@@ -176,7 +176,7 @@ const ofPlatform: CounterSurroundings = {
   monotonicMs: platform.monotonicMs,
   later: platform.later,
   random: Math.random,
-  machine: presentMachine,
+  generation: presentGeneration,
   newToken() {
     // Random and the time, like tokenAt(). Shorter, because a record holds two tokens for each of its
     // writers.

@@ -10,12 +10,12 @@ interface Range {
   readonly count: number
 }
 
-/** The tokens and the machine, which a simulation injects. */
+/** The tokens and the generation of the machine, which a simulation injects. */
 export interface CounterTools {
   /** Makes a short text that no process ever makes again. */
   newToken(): string
   /** Reads a number that differs in a copy of the machine, or after a hook. */
-  machine(): number
+  generation(): number
 }
 
 /** The record as it was read last. */
@@ -35,8 +35,8 @@ export class CounterProtocol {
   readonly #rules: CounterRules
   readonly #tools: CounterTools
   #writer: string
-  /** The machine that has made the pending writes and has the held counts. */
-  #machine: number
+  /** The generation of the machine that has made the pending writes and has the held counts. */
+  #generation: number
   #known: Known = { version: undefined, writers: [] }
   /**
    * The furthest position of all records, so that this process does not repeat counts after a store has
@@ -61,7 +61,7 @@ export class CounterProtocol {
     this.#rules = rules
     this.#tools = tools
     this.#writer = tools.newToken()
-    this.#machine = tools.machine()
+    this.#generation = tools.generation()
   }
 
   /** How many counts have landed for callers that got an error. The next callers get them. */
@@ -148,9 +148,9 @@ export class CounterProtocol {
    * writes whose outcome is not known. A write that is under way lands in the name of the former writer.
    */
   #leaveCopied(): void {
-    const machine = this.#tools.machine()
-    if (machine === this.#machine) return
-    this.#machine = machine
+    const generation = this.#tools.generation()
+    if (generation === this.#generation) return
+    this.#generation = generation
     this.#lost += countIn(this.#held)
     this.#held = []
     this.#pending.clear()

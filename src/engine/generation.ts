@@ -12,7 +12,7 @@ import { ownStates, sharedStates } from './states.js'
  * @param kind - The engine of a generator that needs it. `GRAUPEL_ENGINE` may forbid the addon to all others.
  * @internal
  */
-export function machineGeneration(kind?: EngineKind): number {
+export function readGeneration(kind?: EngineKind): number {
   const states = sharedStates()
   const native = loadedNative()
   if (native === undefined) {
@@ -31,14 +31,14 @@ export function machineGeneration(kind?: EngineKind): number {
  * @throws as {@link requireReach}
  * @internal
  */
-export function raiseMachineGeneration(): void {
+export function raiseGeneration(): void {
   const { table } = requireReach()
   noteHook()
   const native = loadedNative()
   // Without the addon in this thread, its lease has decided for the js engine.
   if (native === undefined) table.raiseGeneration()
   else native.binding.raiseGeneration()
-  machineGeneration()
+  readGeneration()
 }
 
 /**

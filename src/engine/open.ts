@@ -2,7 +2,7 @@ import { platform } from '#platform'
 import type { PageStep } from '../state/claims.js'
 import type { Core, CoreSpec } from '../state/engine.js'
 import { type EngineKind, requireNative } from './choose.js'
-import { machineGeneration } from './generation.js'
+import { readGeneration } from './generation.js'
 import { JsCore } from './js/core.js'
 import { ClaimedError } from './native/fault.js'
 import { checkEngine, useEngine } from './process-engine.js'
@@ -56,7 +56,7 @@ export function clockMs(kind: EngineKind): number {
 function openJs(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   const states = statesFor(spec)
   // Lets the table have the present generation.
-  machineGeneration()
+  readGeneration()
   return new JsCore(spec, states, reopen)
 }
 

@@ -1,4 +1,4 @@
-import { machineGeneration } from '../engine/generation.js'
+import { readGeneration } from '../engine/generation.js'
 import { clockMs, openCore } from '../engine/open.js'
 import { coreSpec } from '../engine/source/core-spec.js'
 import { LeasedNode } from '../engine/source/leased-node.js'
@@ -51,7 +51,7 @@ export function createSeeded<const F extends readonly Field[] = layouts.Twitter>
   if (typeof origin === 'number') {
     if ((options.state.kind === 'host' || options.state.kind === 'file') && typeof clock !== 'function')
       warnInContainer(layout, origin)
-    const spec = coreSpec(options, origin, nowMs, machineGeneration(engine))
+    const spec = coreSpec(options, origin, nowMs, readGeneration(engine))
     return narrowed(new Generator(openCore(engine, spec), options, new GivenNode(origin)))
   }
   const source = new LeasedNode(origin, engine, options, nowMs)

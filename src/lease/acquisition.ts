@@ -1,6 +1,6 @@
 import { platform } from '#platform'
 import { GraupelError, show, showTime } from '../core/errors.js'
-import { machineGeneration } from '../engine/generation.js'
+import { readGeneration } from '../engine/generation.js'
 import { StoreCalls } from '../stores/calls.js'
 import { tokenAt } from '../stores/record.js'
 import { Group } from './group.js'
@@ -26,7 +26,7 @@ export class Acquisition {
   readonly #isAwaited: () => boolean
   #token = newToken()
   /** The generation of the machine at which the last attempt has begun. */
-  #machine = machineGeneration()
+  #generation = readGeneration()
 
   /** @param isAwaited - Whether its timers keep the process alive. */
   constructor(options: ResolvedLeaseOptions, publication: Publication, isAwaited: () => boolean) {
@@ -73,7 +73,7 @@ export class Acquisition {
     let exhaustedSinceMs: number | undefined
     for (;;) {
       if (!this.isOnSameMachine) this.#token = newToken()
-      this.#machine = machineGeneration()
+      this.#generation = readGeneration()
       const got = await this.protocol.acquire(this.#token, signal)
       if ('held' in got) {
         exhaustedSinceMs ??= platform.monotonicMs()
@@ -87,18 +87,18 @@ export class Acquisition {
   }
 
   /** The generation of the machine that has the node of the last attempt. */
-  get machine(): number {
-    return this.#machine
+  get generation(): number {
+    return this.#generation
   }
 
   /** Whether this machine is no copy that was made since the last attempt has begun. */
   get isOnSameMachine(): boolean {
-    return machineGeneration() === this.#machine
+    return readGeneration() === this.#generation
   }
 
   /** Goes on with an attempt after a hook of another lease, which is no copy. */
   goOn({ before, after }: HookStep): void {
-    if (this.#machine === before) this.#machine = after
+    if (this.#generation === before) this.#generation = after
   }
 
   /** Gives back the node of an attempt that has failed, if its write has landed. */

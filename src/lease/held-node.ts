@@ -1,4 +1,4 @@
-import { machineGeneration } from '../engine/generation.js'
+import { readGeneration } from '../engine/generation.js'
 import type { HookStep } from './hooks.js'
 import type { Holding, LeaseProtocol } from './protocol.js'
 import type { Publication } from './publication.js'
@@ -12,7 +12,7 @@ export class HeldNode {
   readonly #publication: Publication
   /** `undefined` if the lease has no node whose record it may write. */
   #holding: Holding | undefined
-  #machine: number | undefined
+  #generation: number | undefined
   /** The tick after all ticks that were used, if the state is sealed. A second seal could not tell it. */
   #sealedTick: number | undefined
 
@@ -22,13 +22,13 @@ export class HeldNode {
   }
 
   /** The generation of the machine that has the node; `undefined` if there is no node. */
-  get machine(): number | undefined {
-    return this.#machine
+  get generation(): number | undefined {
+    return this.#generation
   }
 
   /** Whether no copy of the machine was made since the node was acquired. */
   get isOriginal(): boolean {
-    return this.#machine === machineGeneration()
+    return this.#generation === readGeneration()
   }
 
   /** The token by which the node was acquired. */
@@ -37,11 +37,11 @@ export class HeldNode {
   }
 
   /** Has another node, above all ids that any thread has made before. @returns the floor of its ids */
-  moveTo(holding: Holding, machine: number, isFirst: boolean): number {
+  moveTo(holding: Holding, generation: number, isFirst: boolean): number {
     // No seal can come late: the ids of each caller ascend.
     const floor = isFirst ? holding.record.floor : Math.max(holding.record.floor, this.seal())
     this.#holding = holding
-    this.#machine = machine
+    this.#generation = generation
     this.#sealedTick = undefined
     return floor
   }
@@ -49,7 +49,7 @@ export class HeldNode {
   /** Leaves the node to another machine, or to nobody. */
   leave(): void {
     this.#holding = undefined
-    this.#machine = undefined
+    this.#generation = undefined
   }
 
   /** Raises the ceiling in the record. @throws as {@link LeaseProtocol.renew} */
@@ -71,12 +71,12 @@ export class HeldNode {
    * Nothing is sealed that the call for this lease has sealed already.
    */
   goOn({ before, after }: HookStep): void {
-    if (this.#machine !== before || this.#sealedTick !== undefined) return
+    if (this.#generation !== before || this.#sealedTick !== undefined) return
     const floor = Math.max(this.#publication.view.floor, this.#publication.seal())
     // A device may have told of a copy meanwhile. The copy makes no id on the sealed state, and moves.
-    if (machineGeneration() !== after) return
-    this.#machine = after
-    this.#publication.change({ machine: after, floor })
+    if (readGeneration() !== after) return
+    this.#generation = after
+    this.#publication.change({ generation: after, floor })
   }
 
   /** Gives the node back, after sealing. @throws as {@link LeaseProtocol.release} */

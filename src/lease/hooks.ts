@@ -1,4 +1,4 @@
-import { machineGeneration, raiseMachineGeneration } from '../engine/generation.js'
+import { raiseGeneration, readGeneration } from '../engine/generation.js'
 
 // park() and resume() announce a copy of the machine by the generation, which all threads compare. A lease
 // cannot tell by the generation alone whether a hook has changed it, or the device of a copied machine. So
@@ -39,10 +39,10 @@ export function announceCopy(
   seal: () => void,
   goesOn: (other: HookedLease) => boolean,
 ): { readonly at: number; readonly step: HookStep | undefined } {
-  const before = machineGeneration()
-  raiseMachineGeneration()
+  const before = readGeneration()
+  raiseGeneration()
   seal()
-  const after = machineGeneration()
+  const after = readGeneration()
   const step = after === before + 1 ? { before, after } : undefined
   for (const other of hookedLeases) {
     if (other === own) continue

@@ -83,7 +83,7 @@ export class Renewal implements HookedLease {
   park(): Promise<void> {
     if (this.phase === 'parking') return this.#queue.last
     if (!this.#queue.enter('park')) return this.#queue.idle
-    const { machine } = this.#node
+    const { generation } = this.#node
     const { at, step } = this.#announce(() => true)
     this.#parkedAt = at
     // An acquisition that is aborted gives back its node. No copy uses that node: it is aborted as well.
@@ -92,7 +92,7 @@ export class Renewal implements HookedLease {
       'ERR_LEASE_EXPIRED',
       'lease.park() was called before lease.resume() had acquired a node; call lease.resume() again after the copy',
     )
-    return this.#begin((signal) => this.#giveBack('parked', machine === step?.before, signal), reason)
+    return this.#begin((signal) => this.#giveBack('parked', generation === step?.before, signal), reason)
   }
 
   /**
@@ -224,12 +224,12 @@ export class Renewal implements HookedLease {
       await this.#acquisition.giveBack(holding)
       throw signal.reason
     }
-    const { machine } = this.#acquisition
+    const { generation } = this.#acquisition
     const { node, record } = holding
-    const floor = this.#node.moveTo(holding, machine, isFirst)
+    const floor = this.#node.moveTo(holding, generation, isFirst)
     this.#parkedAt = Number.POSITIVE_INFINITY
     const acquisition = this.#publication.view.acquisition + 1
-    this.#publication.acknowledge({ acquisition, node, machine, floor, ceiling: record.ceiling })
+    this.#publication.acknowledge({ acquisition, node, generation, floor, ceiling: record.ceiling })
     this.#queue.enter('acquired')
     this.#publication.publish(isFirst ? 'acquired' : 'moved', place === undefined ? {} : { place })
   }

@@ -21,7 +21,7 @@ export interface ReadyNumbers {
    * Reads the generation of the machine (`native/core/generation.h`): if two readings are equal, no copy of
    * the machine has a number that was taken between them.
    */
-  machine(): number
+  generation(): number
   /** Puts the number of the last `step()` back. Needed if `nextNumber()` may meet a number above 2^53 - 1. */
   putBack?(): void
 }

@@ -38,7 +38,7 @@ export class FillTask implements Task {
   readonly #length: number
   #filled = 0
   /** The generation of the machine from before the first numbers were taken. */
-  #machine = 0
+  #generation = 0
   /** The array has just been checked. */
   #isFresh: boolean
 
@@ -68,7 +68,7 @@ export class FillTask implements Task {
     this.#isFresh = false
     const to = this.#isSliced ? Math.min(this.#length, this.#filled + sliceLength) : this.#length
     const isFirst = this.#filled === 0
-    if (isFirst) this.#machine = this.#ready.machine()
+    if (isFirst) this.#generation = this.#ready.generation()
     const made = by.fill(this.#array, this.#filled, to)
     this.#filled += made
     // `fill` has checked its own numbers, and not those of the rounds before.
@@ -90,7 +90,7 @@ export class FillTask implements Task {
    * copies have them, too.
    */
   #dropCopied(): void {
-    if (this.#filled > 0 && this.#ready.machine() !== this.#machine) this.#filled = 0
+    if (this.#filled > 0 && this.#ready.generation() !== this.#generation) this.#filled = 0
   }
 
   /** The numbers that were just written may have passed 2^63 after the array was checked. */

@@ -60,8 +60,8 @@ export class TracedCore implements Core {
     this.#printed = this.#core.report().reservation.number
   }
 
-  machine(): number {
-    return this.#core.machine()
+  generation(): number {
+    return this.#core.generation()
   }
 
   observe(): Observation {

@@ -27,8 +27,8 @@ export const memoryBytes = /* @__PURE__ */ (() => (words.kept + 2 * wordsOfSegme
 export interface Taken extends Segment {
   /** Whether it is time to fetch the next segment. */
   readonly isLate: boolean
-  /** The generation of the machine from before the segment was fetched: `presentMachine()`. */
-  readonly machine: number
+  /** The generation of the machine from before the segment was fetched: `presentGeneration()`. */
+  readonly generation: number
 }
 
 interface Kept {
@@ -36,7 +36,7 @@ interface Kept {
   readonly to: bigint
   readonly first: bigint
   readonly fetchAt: bigint
-  readonly machine: number
+  readonly generation: number
 }
 
 /**
@@ -79,7 +79,7 @@ export class SegmentMemory {
       // The older segment is overwritten only after all its numbers were taken. Then the index has moved, and
       // the exchange fails.
       if (Atomics.compareExchange(this.#words, words.taken, index, index + BigInt(count)) === index) {
-        return { first: kept.first + (index - kept.from) * this.#stride, count, isLate, machine: kept.machine }
+        return { first: kept.first + (index - kept.from) * this.#stride, count, isLate, generation: kept.generation }
       }
     }
   }
@@ -94,13 +94,19 @@ export class SegmentMemory {
    * Adds a segment. Only one thread may call this, and only if there is room.
    *
    * @param fetchAt - After how many of its numbers, 0 to `count`, the next segment is fetched.
-   * @param machine - The generation of the machine from before it was fetched.
+   * @param generation - The generation of the machine from before it was fetched.
    */
-  add({ first, count }: Segment, fetchAt: number, machine = 0): void {
+  add({ first, count }: Segment, fetchAt: number, generation = 0): void {
     const segments = this.#load(words.segments)
     const from = segments === 0n ? 0n : this.#read(segments - 1n).to
     const at = this.#at(segments)
-    for (const [i, value] of [from, from + BigInt(count), first, from + BigInt(fetchAt), BigInt(machine)].entries()) {
+    for (const [i, value] of [
+      from,
+      from + BigInt(count),
+      first,
+      from + BigInt(fetchAt),
+      BigInt(generation),
+    ].entries()) {
       Atomics.store(this.#words, at + i, value)
     }
     // Last, because a thread that sees it reads the rest.
@@ -159,7 +165,13 @@ export class SegmentMemory {
   #read(segment: bigint): Kept {
     const at = this.#at(segment)
     const word = (i: number) => this.#load(at + i)
-    return { from: word(0), to: word(1), first: word(2), fetchAt: word(3), machine: Number(BigInt.asIntN(64, word(4))) }
+    return {
+      from: word(0),
+      to: word(1),
+      first: word(2),
+      fetchAt: word(3),
+      generation: Number(BigInt.asIntN(64, word(4))),
+    }
   }
 
   #at(segment: bigint): number {

@@ -1,6 +1,6 @@
 import { halves, high, low, two32, whole } from '../core/typed-array.js'
 import type { Fetched } from '../numbers/fetched.js'
-import { machineReader } from '../numbers/machine.js'
+import { generationReader } from '../numbers/generation.js'
 import { writeRun } from '../numbers/row.js'
 import type { ReadyNumbers } from '../numbers/source.js'
 import type { IdArray } from '../state/engine.js'
@@ -27,8 +27,8 @@ export class Run implements ReadyNumbers, Fetched {
   #rest: Segment | undefined
   #taken = 0
   /** The generation of the machine that has fetched the numbers. */
-  #machine = 0
-  readonly machine = machineReader()
+  #generation = 0
+  readonly generation = generationReader()
 
   constructor(memory: SegmentMemory, stride: number, isShared: boolean) {
     this.#memory = memory
@@ -41,7 +41,7 @@ export class Run implements ReadyNumbers, Fetched {
     this.#ready--
     this.#low = (this.#low + this.#stride) | 0
     // Read after the number is taken (`native/core/generation.h`).
-    if (this.machine() === this.#machine) return 0
+    if (this.generation() === this.#generation) return 0
     this.#takeBack(1)
     return 1
   }
@@ -95,7 +95,7 @@ export class Run implements ReadyNumbers, Fetched {
     do {
       taken = this.#memory.take(most)
       if (taken === undefined) return 'none'
-      this.#machine = taken.machine
+      this.#generation = taken.generation
       // In a copy of the machine, the numbers that were fetched before are the other machine's as well.
     } while (!this.#isOriginal())
     this.#taken += taken.count
@@ -112,7 +112,7 @@ export class Run implements ReadyNumbers, Fetched {
 
   /** Whether this machine has fetched the numbers, and not the machine of which this one is a copy. */
   #isOriginal(): boolean {
-    return this.machine() === this.#machine
+    return this.generation() === this.#generation
   }
 
   /** Gives up the last numbers, which a copy of the machine must not give, and all that are left. */

@@ -1,5 +1,5 @@
 import { maxTimerMs } from '../core/timing.js'
-import { presentMachine } from '../numbers/machine.js'
+import { presentGeneration } from '../numbers/generation.js'
 import { fetchAt, Prefetcher, type PrefetcherClock, type PrefetchRule, type StepRule } from '../numbers/prefetcher.js'
 import { makeHandle, objectOf, type SegmentHandle, type SegmentInfo } from './handle.js'
 import { SegmentMemory } from './memory.js'
@@ -28,13 +28,13 @@ interface Fetch {
    * The generation of the machine from before the call: a copy that is made during the call may have its
    * answer, too.
    */
-  readonly machine: number
+  readonly generation: number
 }
 
 async function fetchFrom(source: SegmentSource, count: number | undefined, signal?: AbortSignal): Promise<Fetch> {
-  const machine = presentMachine()
+  const generation = presentGeneration()
   const { first, count: given } = await source.take(count, signal)
-  return { segment: { first, count: given }, machine }
+  return { segment: { first, count: given }, generation }
 }
 
 /** Fetches segments in this thread, for all threads of the process that have the handle. */
@@ -64,7 +64,7 @@ export class LocalSupply implements SegmentSupply {
       stock: memory,
       rule,
       fetch: (_, signal) => fetchFrom(source, memory.batchSize, signal),
-      add: ({ segment, machine }, perMs) => memory.add(segment, fetchAt(segment.count, perMs, rule), machine),
+      add: ({ segment, generation }, perMs) => memory.add(segment, fetchAt(segment.count, perMs, rule), generation),
       isRepeated: true,
       onNews: (failure) => this.#tell(failure),
     })

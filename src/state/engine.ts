@@ -106,7 +106,7 @@ export interface Core {
   /** Makes one id at the time that the clock shows; returns a status. */
   step(): number
   /** Reads the present generation of the machine (`native/core/generation.h`). */
-  machine(): number
+  generation(): number
   /** Reads the clock afresh. The next call reuses the result. */
   observe(): Observation
   /** Makes one id that a policy allows; returns a status. */
@@ -209,7 +209,7 @@ export interface CoreSpec {
   history: boolean
   /** The present reading of the clock. */
   nowMs: number
-  /** The generation of the machine at which the state was acquired: `machineGeneration()` of `open.ts`. */
-  machine: number
+  /** The generation of the machine at which the state was acquired: `readGeneration()` of `generation.ts`. */
+  generation: number
   clock: 'wall' | 'steady' | (() => number)
 }

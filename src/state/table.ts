@@ -51,7 +51,7 @@ export const fields64 = {
 const maxBytes = 256 * 1024 * 1024
 
 /** Returns the lower 32 bits of the generation of the machine in the memory of a table. */
-export function machineIn(memory: SharedArrayBuffer | ArrayBuffer): Int32Array {
+export function generationIn(memory: SharedArrayBuffer | ArrayBuffer): Int32Array {
   return new Int32Array(memory, generationAt + low * 4, 1)
 }
 
@@ -65,7 +65,7 @@ export class StateTable {
    * 16 ns (Node 20). Each id calls the clock before, so no compiler can read the generation once for several
    * ids.
    */
-  readonly machine: Int32Array
+  readonly generationWord: Int32Array
   readonly #memory: SharedArrayBuffer | ArrayBuffer
   readonly #bytes: Uint8Array
 
@@ -80,7 +80,7 @@ export class StateTable {
     this.words64 = new BigUint64Array(memory)
     this.words32 = new Int32Array(memory)
     this.#bytes = new Uint8Array(memory)
-    this.machine = machineIn(memory)
+    this.generationWord = generationIn(memory)
     Atomics.compareExchange(this.words32, 1, 0, headerBytes)
     const found = Atomics.compareExchange(this.words32, 0, 0, version)
     if (found !== 0 && found !== version) {
@@ -104,7 +104,7 @@ export class StateTable {
    * The lower 32 bits of the generation of the machine (`native/core/generation.h`), as far as it is known.
    */
   generation(): number {
-    return Atomics.load(this.machine, 0) >>> 0
+    return Atomics.load(this.generationWord, 0) >>> 0
   }
 
   /** Raises the generation to the addon's, or above each that was known, and above the addon's first. */

@@ -10,7 +10,7 @@ import { type GeneratorOptions, generatorRows } from '../generator/options.js'
 import { type Field, genuineLayout, type Layout, type layouts, optionsElsewhere } from '../layout/index.js'
 import { nativeUuids } from '../numbers/addon.js'
 import { checkBytes } from '../numbers/array.js'
-import { presentMachine } from '../numbers/machine.js'
+import { presentGeneration } from '../numbers/generation.js'
 import { define, iterate, Numbers } from '../numbers/numbers.js'
 import type { UuidVersion } from './bits.js'
 import { uuidWriter } from './writer.js'
@@ -179,8 +179,8 @@ class Uuids implements UuidGenerator<IdSource> {
   #fill<A extends Uint8Array>(array: A): A {
     const count = checkBytes(array)
     const ids = new BigUint64Array(Math.min(count, chunk))
-    const machine = presentMachine()
-    const isCopied = () => presentMachine() !== machine
+    const generation = presentGeneration()
+    const isCopied = () => presentGeneration() !== generation
     for (let done = 0; done < count; done += ids.length) {
       const part = ids.subarray(0, count - done)
       try {

@@ -17,7 +17,7 @@ export class World {
   /** The fault of the next writes; `undefined` for none. */
   faults: (Fault | undefined)[] = []
   /** Rises when the machine is copied. */
-  machine = 0
+  generation = 0
   /** The requested writes. */
   writes = 0
   #tokens = 0
@@ -41,7 +41,7 @@ export class World {
       later: (callback, ms) => this.time.later(callback, ms),
       random: () => 0.5,
       newToken: () => `t${++this.#tokens}`,
-      machine: () => this.machine,
+      generation: () => this.generation,
     })
   }
 

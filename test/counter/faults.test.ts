@@ -63,7 +63,7 @@ describe('a number is neither missing nor given twice', () => {
   ])('if the machine is copied and %s: both copies count on, and neither gives the number', async (_, fault) => {
     const counter = await world.open()
     const whileWritten: Fault = (apply) => {
-      world.machine++
+      world.generation++
       return fault(apply)
     }
     world.faults = [whileWritten]
@@ -81,7 +81,7 @@ describe('a number is neither missing nor given twice', () => {
     world.faults = [whileWritten]
     await Promise.allSettled([world.until(counter.take(2, leaving.signal))])
     expect(counter.stats()).toMatchObject({ issued: 0, held: 2, lost: 0 })
-    world.machine++
+    world.generation++
     expect(await world.until(counter.next())).toBe('3')
     expect(counter.stats()).toMatchObject({ issued: 1, held: 0, lost: 2 })
   })

@@ -33,7 +33,7 @@ it.each([2, 8])('each of %i processes that count all the time has its turn', asy
     later: (callback: () => void, ms: number) => time.later(callback, ms),
     random,
     newToken: () => `t${++tokens}`,
-    machine: () => 0,
+    generation: () => 0,
   }
   const count = async (counter: Counter) => {
     let slowestMs = 0

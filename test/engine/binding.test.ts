@@ -34,7 +34,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     fileKey: '',
     windowTicks: 1,
     lockMs: 1000,
-    machine: generation(),
+    generation: generation(),
     stateFolder: '',
     claimStep: '',
     claimNext: '',

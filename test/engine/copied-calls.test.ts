@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { raiseMachineGeneration } from '../../src/engine/generation.js'
+import { raiseGeneration } from '../../src/engine/generation.js'
 import { createGenerator, engineInfo, type GeneratorOptions } from '../../src/index.js'
 import { createUuidGenerator } from '../../src/uuid/index.js'
 import { caught, engines, freshNamespace } from '../support/engines.js'
@@ -15,7 +15,7 @@ afterAll(remove)
 const hasDevice = engineInfo().kind === 'native' && process.platform === 'linux'
 
 const ways = engines.flatMap((engine) => [
-  ['a hook', engine, raiseMachineGeneration] as const,
+  ['a hook', engine, raiseGeneration] as const,
   ...(hasDevice && engine === 'native' ? [['a device', engine, copyMachine] as const] : []),
 ])
 

@@ -1,6 +1,6 @@
 import type { EngineKind } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import { machineGeneration } from '../../src/engine/generation.ts'
+import { readGeneration } from '../../src/engine/generation.ts'
 import { LeasedNode, sealNode } from '../../src/engine/source/leased-node.ts'
 import { firstView, type LeaseView, makeHandle, SharedLease } from '../../src/engine/source/shared-lease.ts'
 import { resolveOptions } from '../../src/generator/resolve.ts'
@@ -13,7 +13,7 @@ const layout = layouts.twitter
 
 function viewOf(acquisition: number): LeaseView {
   const floor = Date.now() - layout.epochMs
-  return { ...firstView, acquisition, node: acquisition, machine: machineGeneration(), floor, ceiling: floor + 6000 }
+  return { ...firstView, acquisition, node: acquisition, generation: readGeneration(), floor, ceiling: floor + 6000 }
 }
 
 /** Makes a generator's node of a lease, whose second node is sealed before the generator knows it. */

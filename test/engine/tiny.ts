@@ -1,4 +1,4 @@
-import { machineGeneration } from '../../src/engine/generation.js'
+import { readGeneration } from '../../src/engine/generation.js'
 import { coreSpec } from '../../src/engine/source/core-spec.js'
 import { resolveOptions } from '../../src/generator/resolve.js'
 import { defineLayout } from '../../src/layout/index.js'
@@ -25,7 +25,7 @@ export const clock = () => layout.epochMs + Number(tick) * layout.tickMs
 /** Describes a core whose clock stands still at `tick`. */
 export function specFor(namespace: string, changes: Partial<CoreSpec> = {}, node = 1): CoreSpec {
   const options = resolveOptions({ layout, node, namespace, clock, state: 'process', maxAheadMs: 100 }, 1)
-  return { ...coreSpec(options, node, clock(), machineGeneration()), state: { kind: 'lease' }, ...changes }
+  return { ...coreSpec(options, node, clock(), readGeneration()), state: { kind: 'lease' }, ...changes }
 }
 
 /** Describes a core of a layout whose runs have up to 16 slots. Runs of the tiny layout have one slot. */
@@ -33,7 +33,7 @@ export function wideSpecFor(namespace: string): CoreSpec {
   const [timestamp, worker] = layout.fields
   const wide = defineLayout({ ...layout, name: 'wide', fields: [timestamp, worker, ['sequence', 10]] })
   const options = resolveOptions({ layout: wide, node: 1, namespace, clock, state: 'process', maxAheadMs: 100 }, 1)
-  return { ...coreSpec(options, 1, clock(), machineGeneration()), state: { kind: 'lease' } }
+  return { ...coreSpec(options, 1, clock(), readGeneration()), state: { kind: 'lease' } }
 }
 
 export const slotOf = (id: bigint) => ((id >> 13n) << 3n) | (id & 7n)

@@ -247,7 +247,7 @@ class Life {
       set(name, Number(0));
     }
     OpenGeneration();
-    set("machine", Number(static_cast<double>(Generation())));
+    set("generation", Number(static_cast<double>(Generation())));
     set("history", {.type = napi_boolean});
     set("path", Text(""));
     set("fileKey", Text(""));

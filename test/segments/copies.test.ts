@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { connect } from '../../src/client/index.js'
-import { raiseMachineGeneration } from '../../src/engine/generation.js'
+import { raiseGeneration } from '../../src/engine/generation.js'
 import { engineInfo } from '../../src/index.js'
 import { acquireLease } from '../../src/lease/index.js'
 import { createSegmentGenerator, type SegmentGenerator } from '../../src/segments/index.js'
@@ -107,7 +107,7 @@ const interrupted: [string, (interrupt: () => void) => Promise<SegmentGenerator>
   ],
 ]
 const signals: [string, () => void][] = [
-  ['a hook', raiseMachineGeneration],
+  ['a hook', raiseGeneration],
   ...(hasDevice ? [['a device', copyMachine] as [string, () => void]] : []),
 ]
 

@@ -39,7 +39,7 @@ export class JsCore implements Core {
   readonly #reopen: (spec: CoreSpec) => Core
   /** The lower 32 bits of the present generation of the machine, and of the spec's. */
   readonly #present: Int32Array
-  #machine: number
+  #generation: number
   #reserver: Reserver
   #writer: IdWriter
   #run: Run
@@ -54,8 +54,8 @@ export class JsCore implements Core {
   constructor(spec: CoreSpec, states: ThreadStates, reopen: (spec: CoreSpec) => Core) {
     this.#clock = clockFor(spec, states.clocks)
     this.#reopen = reopen
-    this.#present = states.table.machine
-    this.#machine = spec.machine | 0
+    this.#present = states.table.generationWord
+    this.#generation = spec.generation | 0
     this.#reserver = new Reserver(spec, states)
     this.#writer = this.#reserver.writer
     this.#run = this.#reserver.run
@@ -94,7 +94,7 @@ export class JsCore implements Core {
     ) {
       run.sequence = sequence + 1
       // Read after the slot is taken (`native/core/generation.h`).
-      if (this.#present[0] !== this.#machine) return this.#dropRun()
+      if (this.#present[0] !== this.#generation) return this.#dropRun()
       this.#issued++
       this.#writer.writeOne(id32, run, sequence)
       return Status.ok
@@ -102,7 +102,7 @@ export class JsCore implements Core {
     return this.#refill(nowMs)
   }
 
-  machine(): number {
+  generation(): number {
     return this.#present[0] as number
   }
 
@@ -117,7 +117,7 @@ export class JsCore implements Core {
     const nowTick = this.#tickAt(nowMs)
     const ceiling = this.#hasCeiling ? state.ceiling : undefined
     seen.status = this.#statusAt(nowTick)
-    if (seen.status === Status.ok && this.machine() !== this.#machine) seen.status = Status.cloned
+    if (seen.status === Status.ok && this.generation() !== this.#generation) seen.status = Status.cloned
     if (seen.status === Status.ok && ceiling !== undefined && state.isAbove(ceiling, word, nowTick)) {
       seen.status = Status.ceiling
     }
@@ -191,7 +191,7 @@ export class JsCore implements Core {
     this.#writer = next.#writer
     this.#run = next.#run
     this.#id = next.#id
-    this.#machine = next.#machine
+    this.#generation = next.#generation
   }
 
   report(): CoreReport {
@@ -232,7 +232,7 @@ export class JsCore implements Core {
 
   #takeNext(): number {
     const sequence = this.#run.sequence++
-    if (this.machine() !== this.#machine) return this.#dropRun()
+    if (this.generation() !== this.#generation) return this.#dropRun()
     this.#issued++
     this.#writer.writeOne(id32, this.#run, sequence)
     return Status.ok
@@ -240,7 +240,7 @@ export class JsCore implements Core {
 
   /** Counts ids that were written to an array, and returns their number: 0 in a copy of the machine. */
   #counted(filled: number): number {
-    if (this.machine() !== this.#machine) {
+    if (this.generation() !== this.#generation) {
       this.#dropRun()
       return 0
     }

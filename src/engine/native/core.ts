@@ -57,7 +57,7 @@ export const bounds = { none: 0, file: 1, external: 2 } as const
 const noFile = { path: '', key: '', windowTicks: 0 }
 
 /** Returns a function that reads the generation of the machine. */
-export function generationReader({ mailbox, generation }: Binding): () => number {
+export function makeGenerationReader({ mailbox, generation }: Binding): () => number {
   const numbers = new Float64Array(mailbox)
   return () => {
     generation()
@@ -75,7 +75,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
   const id64 = new BigUint64Array(mailbox)
   const words32 = new Uint32Array(mailbox)
   const numbers = new Float64Array(mailbox)
-  const generation = generationReader(binding)
+  const generation = makeGenerationReader(binding)
   const seen: Observation = {
     status: 0,
     nowMs: 0,
@@ -145,7 +145,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       return words32[statusAt] as number
     }
 
-    machine(): number {
+    generation(): number {
       return generation()
     }
 

@@ -33,9 +33,9 @@ export interface StateOptions {
  * Describes to an engine the state of one node.
  *
  * @param nowMs - The time that the clock shows.
- * @param machine - The generation of the machine at which the node was given or leased.
+ * @param generation - The generation of the machine at which the node was given or leased.
  */
-export function coreSpec(options: StateOptions, node: number, nowMs: number, machine: number): CoreSpec {
+export function coreSpec(options: StateOptions, node: number, nowMs: number, generation: number): CoreSpec {
   const { layout, namespace, clock, state, lockMs } = options
   const { timestamp, sequence, epochMs, tickMs, maxTick } = layout
   // An injected clock has states of its own, so that it cannot push the states of the real clock into its
@@ -59,7 +59,7 @@ export function coreSpec(options: StateOptions, node: number, nowMs: number, mac
     seed: options.seed,
     history: options.history,
     nowMs,
-    machine,
+    generation,
     clock,
   }
 }

@@ -137,16 +137,16 @@ const sealOptions: Omit<StateOptions, 'layout'> = {
 function leasedSpec(
   handle: LeaseHandle,
   options: StateOptions,
-  { node, acquisition, machine }: Pick<LeaseView, 'node' | 'acquisition' | 'machine'>,
+  { node, acquisition, generation }: Pick<LeaseView, 'node' | 'acquisition' | 'generation'>,
   nowMs: number,
 ): CoreSpec {
-  const namespace = `${handle.namespace} lease ${handle.token} ${acquisition} ${machine}`
-  return coreSpec({ ...options, namespace }, node, nowMs, machine)
+  const namespace = `${handle.namespace} lease ${handle.token} ${acquisition} ${generation}`
+  return coreSpec({ ...options, namespace }, node, nowMs, generation)
 }
 
 /** Whether two views of a lease have the same state. */
 function haveOneState(one: LeaseView, other: LeaseView): boolean {
-  return one.acquisition === other.acquisition && one.machine === other.machine
+  return one.acquisition === other.acquisition && one.generation === other.generation
 }
 
 function firstSlot(tick: number, sequenceBits: number): bigint {

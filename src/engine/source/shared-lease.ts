@@ -9,8 +9,8 @@ export interface LeaseView {
   /** How often the lease has acquired a node. Each acquisition has a state of its own. */
   readonly acquisition: number
   readonly node: number
-  /** The generation of the machine (`machineGeneration()`) from before the acquisition. */
-  readonly machine: number
+  /** The generation of the machine (`readGeneration()`) from before the acquisition. */
+  readonly generation: number
   /** No id has an earlier tick. */
   readonly floor: number
   /** No id has this tick or a later tick. */
@@ -78,7 +78,7 @@ export const firstView: LeaseView = {
   status: 'held',
   acquisition: 0,
   node: 0,
-  machine: 0,
+  generation: 0,
   floor: 0,
   ceiling: 0,
   renewedMs: 0,

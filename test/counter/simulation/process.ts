@@ -100,7 +100,7 @@ export class Process extends Machine {
       later: (callback, ms) => this.later(callback, ms),
       random: world.random,
       newToken: () => world.newToken(),
-      machine: () => 0,
+      generation: () => 0,
     }
   }
 

@@ -31,8 +31,8 @@ export const mutations: Shown[] = [
   {
     defect: 'the machine that has a node is the machine of the last acquisition',
     file: heldNode,
-    from: 'return this.#machine === machineGeneration()',
-    to: 'return this.#machine !== undefined',
+    from: 'return this.#generation === readGeneration()',
+    to: 'return this.#generation !== undefined',
     seed: 2,
   },
   {

@@ -88,7 +88,7 @@ class World {
       return program
     })
     this.#programs.push(...programs)
-    this.#processes.push({ network, programs, raise: () => modules.raiseMachineGeneration() })
+    this.#processes.push({ network, programs, raise: () => modules.raiseGeneration() })
   }
 
   async run(): Promise<void> {

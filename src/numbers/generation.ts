@@ -1,26 +1,26 @@
 import { platform } from '#platform'
-import { generationReader } from '../engine/native/core.js'
-import { machineIn } from '../state/table.js'
+import { makeGenerationReader } from '../engine/native/core.js'
+import { generationIn } from '../state/table.js'
 import { findAddon } from './addon.js'
 
 /** Reads a number that differs in a copy of the machine that continues with its memory. */
-export type ReadMachine = () => number
+export type ReadGeneration = () => number
 
-let read: ReadMachine | undefined
+let read: ReadGeneration | undefined
 
 /**
  * Returns a function that numbers which were fetched ahead are checked with: it is called before a fetch, and
  * again after a number was taken, before the number is returned. If the results are equal, the machine was
  * not copied in between, so no copy has the number (`native/core/generation.h`).
  */
-export function machineReader(): ReadMachine {
+export function generationReader(): ReadGeneration {
   read ??= makeReader()
   return read
 }
 
 /** The generation before a fetch. */
-export function presentMachine(): number {
-  return machineReader()()
+export function presentGeneration(): number {
+  return generationReader()()
 }
 
 /**
@@ -28,12 +28,12 @@ export function presentMachine(): number {
  * states. Otherwise reads that memory, which changes if a lease is parked or resumed (below 1 ns). In
  * browsers nothing tells of a copy, and the function returns 0.
  */
-function makeReader(): ReadMachine {
+function makeReader(): ReadGeneration {
   if (!platform.claims) return () => 0
   const memory = platform.stateMemory()
-  const machine = 'unreachable' in memory ? undefined : machineIn(memory)
+  const generation = 'unreachable' in memory ? undefined : generationIn(memory)
   const addon = findAddon()
   // The addon is the only one that tells a thread which cannot reach the memory.
-  if (addon && (!machine || addon.generationDevice())) return generationReader(addon)
-  return () => machine?.[0] ?? 0
+  if (addon && (!generation || addon.generationDevice())) return makeGenerationReader(addon)
+  return () => generation?.[0] ?? 0
 }
