@@ -128,7 +128,7 @@ bool ReadOptions(const Napi::CallbackInfo& info, OpenOptions* read) {
   read->home.bound = static_cast<Bound>(options.Whole("bound", 0, 2));
   read->home.path = options.Text("path");
   read->home.file_key = options.Text("fileKey");
-  read->home.window_ticks = static_cast<uint64_t>(options.Whole("windowTicks", 0));
+  read->home.reserve_ticks = static_cast<uint64_t>(options.Whole("reserveTicks", 0));
   read->history = options.Flag("history");
   const auto mode =
       static_cast<SequenceStart::Mode>(options.Whole("sequenceStart", 0, 2));
@@ -136,7 +136,8 @@ bool ReadOptions(const Napi::CallbackInfo& info, OpenOptions* read) {
       SequenceStart(mode, static_cast<uint32_t>(options.Whole("seed", 0, UINT32_MAX)));
   read->clock = static_cast<ClockKind>(options.Whole("clock", 0, 2));
   read->generation = static_cast<uint64_t>(options.Whole("generation", 0));
-  read->home.lock_ms = static_cast<int>(options.Whole("lockMs", 0, INT32_MAX));
+  read->home.open_timeout_ms =
+      static_cast<int>(options.Whole("openTimeoutMs", 0, INT32_MAX));
   read->home.rules.parent = options.Text("stateFolder");
   if (read->clock != ClockKind::kInjected) {
     read->home.rules.now_ns = WallNs;

@@ -61,14 +61,14 @@ bool RaiseCeiling(Storage& storage, CeilingRecord& record, uint64_t target) {
 
 enum class Attached { kOk, kOtherMemory, kMoved, kFailed };
 
-// The ceiling a window above now, or above the word if the word is ahead.
+// The ceiling `reserve_ticks` above now, or above the word if the word is ahead.
 inline uint64_t CeilingFrom(const Layout& layout, uint64_t word, uint64_t now_tick,
-                            uint64_t window_ticks) {
+                            uint64_t reserve_ticks) {
   const uint64_t last = layout.max_tick;
   uint64_t tick = word == 0 ? now_tick : layout.TickOf(word - 1);
   if (tick < now_tick) tick = now_tick;
   if (tick > last) tick = last;
-  const uint64_t end = window_ticks < last - tick ? tick + window_ticks : last;
+  const uint64_t end = reserve_ticks < last - tick ? tick + reserve_ticks : last;
   return (layout.FirstSlot(end) | (layout.Capacity() - 1)) + 1;
 }
 
@@ -77,7 +77,7 @@ inline uint64_t CeilingFrom(const Layout& layout, uint64_t word, uint64_t now_ti
 // record of another memory, in which no process counts any more.
 template <typename Storage>
 Attached Attach(Storage& storage, bool may_take_over, const CeilingRecord& own,
-                State& state, const Layout& layout, uint64_t window_ticks,
+                State& state, const Layout& layout, uint64_t reserve_ticks,
                 uint64_t now_tick, CeilingRecord* record) {
   if (!storage.Read(record)) return Attached::kFailed;
   const bool is_renamed = !record->IsOf(own);
@@ -95,13 +95,13 @@ Attached Attach(Storage& storage, bool may_take_over, const CeilingRecord& own,
   const uint64_t word = state.word.load(std::memory_order_relaxed);
   // The page was sealed since it was opened, and a seal is no slot for a ceiling.
   if (word == kSealed) return Attached::kMoved;
-  // A ceiling of another process is enough if it lasts for half a window. If it had to
-  // last for a whole window, every process would write.
-  const uint64_t enough = CeilingFrom(layout, word, now_tick, window_ticks / 2 + 1);
+  // A ceiling of another process is enough if it lasts for half of `reserve_ticks`. If
+  // it had to last for all of them, every process would write.
+  const uint64_t enough = CeilingFrom(layout, word, now_tick, reserve_ticks / 2 + 1);
   if (!is_renamed && record->is_clean == 0 && record->durable >= enough) {
     return Attached::kOk;
   }
-  const uint64_t target = CeilingFrom(layout, word, now_tick, window_ticks);
+  const uint64_t target = CeilingFrom(layout, word, now_tick, reserve_ticks);
   return RaiseCeiling(storage, *record, target) ? Attached::kOk : Attached::kFailed;
 }
 

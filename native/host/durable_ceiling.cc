@@ -9,8 +9,8 @@
 namespace graupel {
 namespace {
 
-// For the thread; createGenerator has lock_ms. A sync takes some milliseconds. A
-// process that holds a lock for longer was stopped, or its disk does not answer.
+// For the thread; createGenerator has open_timeout_ms. A sync takes some milliseconds.
+// A process that holds a lock for longer was stopped, or its disk does not answer.
 constexpr int kLockMs = 1000;
 constexpr std::chrono::milliseconds kCloseTime{2000};
 // Time after a failure in which reservations that pass the alarm do not ask again.
@@ -20,7 +20,7 @@ constexpr int64_t kQuietNs = 100'000'000;
 
 DurableCeiling::DurableCeiling(const Options& options, Memory memory)
     : layout_(options.layout),
-      window_ticks_(options.window_ticks),
+      reserve_ticks_(options.reserve_ticks),
       path_(options.path),
       file_(new StateFile()),
       memory_(std::move(memory)),
@@ -41,7 +41,7 @@ Fault DurableCeiling::Open(const Options& options, std::shared_ptr<Page> page,
   fault = made->file_->Open(options.path, options.identity);
   if (!fault.IsNone()) return fault;
   made->identity_ = made->file_->identity();
-  fault = made->Attach(options.lock_ms);
+  fault = made->Attach(options.open_timeout_ms);
   if (!fault.IsNone()) return fault;
 
   auto* owned = new std::shared_ptr<DurableCeiling>(made);
@@ -68,9 +68,9 @@ Fault DurableCeiling::Open(const Options& options, std::shared_ptr<Page> page,
   return {};
 }
 
-Fault DurableCeiling::Attach(int lock_ms) {
+Fault DurableCeiling::Attach(int open_timeout_ms) {
   constexpr int64_t kNsPerMs = SteadyTime::kNsPerMs;
-  const int64_t end_ns = MonotonicNs() + lock_ms * kNsPerMs;
+  const int64_t end_ns = MonotonicNs() + open_timeout_ms * kNsPerMs;
   const auto left_ms = [&] {
     const int64_t left = (end_ns - MonotonicNs()) / kNsPerMs;
     return left > 0 ? static_cast<int>(left) : 0;
@@ -84,7 +84,7 @@ Fault DurableCeiling::Attach(int lock_ms) {
   if (fault.IsNone()) {
     CeilingRecord record;
     switch (graupel::Attach(*file_, is_exclusive, memory_.own, memory_.page->state(),
-                            layout_, window_ticks_, wanted_tick_, &record)) {
+                            layout_, reserve_ticks_, wanted_tick_, &record)) {
       case Attached::kOk:
         Adopt(record.durable);
         if (is_exclusive) fault = file_->ShareUse(left_ms());
@@ -106,7 +106,7 @@ Fault DurableCeiling::Attach(int lock_ms) {
 
 void DurableCeiling::Adopt(uint64_t ceiling) {
   const uint64_t last_tick = layout_.TickOf(ceiling - 1);
-  const uint64_t half = window_ticks_ / 2;
+  const uint64_t half = reserve_ticks_ / 2;
   Raise(ceiling, layout_.FirstSlot(last_tick > half ? last_tick - half : 0));
 }
 
@@ -210,7 +210,7 @@ Fault DurableCeiling::Attempt(const Memory& memory, uint64_t now_tick,
   const Attached attached =
       file_->Read(&record) ? graupel::Attach(*file_, memory.IsIn(record), memory.own,
                                              memory.page->state(), layout_,
-                                             window_ticks_, now_tick, &record)
+                                             reserve_ticks_, now_tick, &record)
                            : Attached::kFailed;
   switch (attached) {
     case Attached::kOk:

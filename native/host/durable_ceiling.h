@@ -24,9 +24,9 @@ class DurableCeiling : public Ceiling {
     std::string path;
     Identity identity;
     Layout layout;
-    uint64_t window_ticks = 1;
+    uint64_t reserve_ticks = 1;
     uint64_t now_tick = 0;
-    int lock_ms = 1000;  // For the locks of the file, all together.
+    int open_timeout_ms = 1000;  // For the locks of the file, all together.
   };
 
   // kMoved if the page is sealed. When the last owner releases the ceiling, the file
@@ -66,7 +66,7 @@ class DurableCeiling : public Ceiling {
 
   DurableCeiling(const Options& options, Memory memory);
 
-  Fault Attach(int lock_ms);
+  Fault Attach(int open_timeout_ms);
   void Work();
   Fault Attempt(const Memory& memory, uint64_t now_tick, uint64_t* ceiling);
   void WriteLastWord(const Memory& memory);
@@ -74,7 +74,7 @@ class DurableCeiling : public Ceiling {
   void Close();
 
   const Layout layout_;
-  const uint64_t window_ticks_;
+  const uint64_t reserve_ticks_;
   const std::string path_;
   std::unique_ptr<StateFile> file_;
   FileIdentity identity_;

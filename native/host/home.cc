@@ -119,7 +119,7 @@ Fault FileCeilingOf(const HomeOptions& options, const std::shared_ptr<Page>& pag
   static auto& ceilings = *new Registry<DurableCeiling>;
   const std::lock_guard<std::mutex> lock(ceilings.mutex);
   const std::string name = options.path + '\0' + options.identity.key + '\0' +
-                           std::to_string(options.window_ticks);
+                           std::to_string(options.reserve_ticks);
   std::weak_ptr<DurableCeiling>& known = ceilings.Find(name);
   *ceiling = known.lock();
   if (*ceiling != nullptr && (*ceiling)->IsCurrent()) {
@@ -128,10 +128,10 @@ Fault FileCeilingOf(const HomeOptions& options, const std::shared_ptr<Page>& pag
   }
   ceiling->reset();
   const Identity in_file{options.file_key, options.identity.description};
-  const Fault fault =
-      DurableCeiling::Open({options.path, in_file, options.layout, options.window_ticks,
-                            options.now_tick, options.lock_ms},
-                           page, ceiling);
+  const Fault fault = DurableCeiling::Open(
+      {options.path, in_file, options.layout, options.reserve_ticks, options.now_tick,
+       options.open_timeout_ms},
+      page, ceiling);
   known = *ceiling;
   return fault;
 }
@@ -230,14 +230,14 @@ Fault PageChain::EnableHistory(uint64_t now_tick) const {
   return {};
 }
 
-Fault PageChain::AwaitTick(int max_wait_ms) const {
+Fault PageChain::AwaitTick(int timeout_ms) const {
   // An injected clock shows what its program wants.
   if (rules_.now_ns == nullptr) return {};
   constexpr int64_t kNsPerMs = SteadyTime::kNsPerMs;
   const int64_t tick_ns = layout_.tick_ms * kNsPerMs;
   const int64_t epoch_ns = layout_.epoch_ms * kNsPerMs;
   // Counted, not measured: a tool that stops the clock may stop the monotonic clock.
-  int64_t budget_ns = max_wait_ms * kNsPerMs;
+  int64_t budget_ns = timeout_ms * kNsPerMs;
   const uint64_t word = page_->state().word.load(std::memory_order_relaxed);
   for (;;) {
     const int64_t now_ns = rules_.now_ns();
@@ -272,7 +272,7 @@ Fault OpenHome(const HomeOptions& options, Home* home) {
     if (options.bound != Bound::kFile) return Fault();
     return FileCeilingOf(options, home->page(), &home->file_ceiling);
   });
-  return fault.IsNone() ? home->pages.AwaitTick(options.lock_ms) : fault;
+  return fault.IsNone() ? home->pages.AwaitTick(options.open_timeout_ms) : fault;
 }
 
 Fault FollowHome(Home* home, const std::function<Fault()>& use) {

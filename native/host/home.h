@@ -50,8 +50,8 @@ class PageChain {
   Fault EnableHistory(uint64_t now_tick) const;
 
   // Sleeps until the next tick if the page has no slot before, as a new page does.
-  // kEarly if that takes longer than `max_wait_ms`.
-  Fault AwaitTick(int max_wait_ms) const;
+  // kEarly if that takes longer than `timeout_ms`.
+  Fault AwaitTick(int timeout_ms) const;
 
  private:
   Fault MoveToNext();
@@ -93,8 +93,9 @@ struct HomeOptions {
   Layout layout;
   std::string path;      // The state file, for Bound::kFile.
   std::string file_key;  // The key in that file, which src/state/key.ts makes.
-  uint64_t window_ticks = 1;
-  int lock_ms = 1000;  // For the locks of the file, all together; and for a tick.
+  uint64_t reserve_ticks = 1;
+  int open_timeout_ms =
+      1000;  // For the locks of the file, all together; and for a tick.
   uint64_t now_tick = 0;
   PageRules rules;
 };

@@ -49,14 +49,16 @@ const flags = {
     value: 'STATE',
     help: 'where the last id is remembered: host, process, thread, or the path of a file (host)',
   },
-  'window-ms': {
+  'open-timeout-ms': {
     value: 'MS',
-    help: `how far ahead time is reserved, by a state file (${generatorRows.windowMs.byDefault}) or a lease (${leaseRows.windowMs.byDefault})`,
+    help: 'how long to wait for a locked state file, or the first tick (1000, or two ticks if that is more)',
   },
+  'reserve-ms': flagFor(generatorRows.reserveMs, 'MS', 'how far ahead a state file reserves time'),
   ...storeFlags,
   store: { ...storeFlags.store, help: `lease a node from, or take numbers of, ${storeFlags.store.help}` },
   ...numberFlags,
   'acquire-timeout-ms': flagFor(leaseRows.acquireTimeoutMs, 'MS', 'how long to wait for a free node of the store'),
+  'window-ms': flagFor(leaseRows.windowMs, 'MS', 'how long a lease lasts after a renewal'),
   engine: flagFor(generatorRows.engine, 'ENGINE', 'which engine'),
   help: helpFlag,
 } as const
@@ -133,7 +135,15 @@ async function printOwn(values: Values, layout: Layout, print: Print): Promise<v
   for (const name of ['prefix', 'table', 'acquire-timeout-ms'] as const) {
     if (values[name] !== undefined) throw new UsageError('ERR_OPTION_INVALID', `--${name} is for --store; leave it out`)
   }
-  using generator = open({ ...generatorOf(values, layout), ...idsOf(values, layout), state: values.state }, layout)
+  if (values['window-ms'] !== undefined) {
+    throw new UsageError('ERR_OPTION_INVALID', '--window-ms is for --store; for a state file give --reserve-ms')
+  }
+  const state = {
+    state: values.state,
+    openTimeoutMs: millisecondsOf(values, 'open-timeout-ms') ?? Math.min(86_400_000, Math.max(1000, 2 * layout.tickMs)),
+    reserveMs: millisecondsOf(values, 'reserve-ms'),
+  }
+  using generator = open({ ...generatorOf(values, layout), ...idsOf(values, layout), ...state }, layout)
   try {
     await print(generator)
   } finally {
@@ -167,10 +177,16 @@ async function untilPast(generator: IdGenerator, { epochMs, tickMs }: Layout): P
 
 /** Leases a node, prints ids of it, and gives it back, even if a signal ends the command. */
 function printLeased(values: Values & { readonly store: string }, layout: Layout, print: Print): Promise<void> {
-  if (values.state !== undefined) {
-    throw new UsageError('ERR_OPTION_INVALID', '--state is for a node that is not leased; leave out --state or --store')
+  for (const name of ['state', 'open-timeout-ms', 'reserve-ms'] as const) {
+    if (values[name] === undefined) continue
+    const message = `--${name} is for a node that is not leased; leave out --${name} or --store`
+    throw new UsageError('ERR_OPTION_INVALID', message)
   }
-  const choice = { ...idsOf(values, layout), acquireTimeoutMs: millisecondsOf(values, 'acquire-timeout-ms') }
+  const choice = {
+    ...idsOf(values, layout),
+    windowMs: millisecondsOf(values, 'window-ms'),
+    acquireTimeoutMs: millisecondsOf(values, 'acquire-timeout-ms'),
+  }
   const options = generatorOf(values, layout)
   return interruptible((signal) =>
     withStore(values, { mayMake: true, signal }, async (open) => {
@@ -209,7 +225,6 @@ function idsOf(values: Values, layout: Layout) {
     layout,
     namespace: values.namespace,
     node: values.node === undefined ? undefined : nodeOf(values.node),
-    windowMs: millisecondsOf(values, 'window-ms'),
   }
 }
 
@@ -227,7 +242,7 @@ function generatorOf(values: Values, { tickMs }: Layout) {
   }
 }
 
-function millisecondsOf(values: Values, name: 'max-ahead-ms' | 'max-wait-ms' | 'window-ms' | 'acquire-timeout-ms') {
+function millisecondsOf(values: Values, name: keyof Values & `${string}-ms`) {
   const text = values[name]
   return text === undefined ? undefined : wholeNumber(`--${name}`, text)
 }

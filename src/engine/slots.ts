@@ -41,7 +41,7 @@ export interface SlotRange {
  * How far ahead of the clock a claim's ceiling is written. Writing it takes some tenths of a millisecond.
  * After a crash ids begin at the ceiling, so this is well below the default of `maxAheadMs`.
  */
-const windowMs = 500
+const reserveMs = 500
 /** Distance above another process's ceiling, if that ceiling is already ahead of the clock. */
 const leadMs = 50
 
@@ -85,8 +85,8 @@ export class SlotClock implements ClaimClock {
     const floorTick = floor === 0n ? 0 : this.#slots.tickOf(floor - 1n)
     // Little above the floor of another process: a series of processes that are killed would lead away from
     // the clock.
-    const aboveMs = isOwn ? windowMs : leadMs
-    const tick = Math.max(this.#nowTick() + Math.ceil(windowMs / tickMs), floorTick + Math.ceil(aboveMs / tickMs))
+    const aboveMs = isOwn ? reserveMs : leadMs
+    const tick = Math.max(this.#nowTick() + Math.ceil(reserveMs / tickMs), floorTick + Math.ceil(aboveMs / tickMs))
     return this.#slots.at(Math.min(maxTick, tick) + 1, 0)
   }
 

@@ -19,7 +19,7 @@ import { warnInContainer, warnOfExpiry } from './warnings.js'
  * other engine is refused.
  *
  * The call may block until the next tick, if the state begins with that tick, and until a state file is
- * unlocked; each for at most `maxWaitMs`, or 1000 ms by default.
+ * unlocked; each for at most `openTimeoutMs`.
  *
  * @param options - `node` is required, or `GRAUPEL_NODE` in the environment; {@link GeneratorOptions}
  * describes all.

@@ -6,7 +6,7 @@ import type { GeneratorSettings } from './options.js'
 // Beside resolve.ts, so that the page in web/ leaves it out.
 
 /** Options that a lease decides. */
-const decided = ['node', 'layout', 'epoch', 'namespace', 'state', 'windowMs'] as const
+const decided = ['node', 'layout', 'epoch', 'namespace', 'state', 'openTimeoutMs', 'reserveMs'] as const
 
 /**
  * Reads the option `lease`, and refuses options beside it that the lease decides.

@@ -31,7 +31,8 @@ export type GeneratorOptions<F extends readonly Field[] = readonly Field[]> = Ge
         epoch?: undefined
         namespace?: undefined
         state?: undefined
-        windowMs?: undefined
+        openTimeoutMs?: undefined
+        reserveMs?: undefined
       }
   )
 
@@ -96,12 +97,18 @@ export interface GeneratorSettings<F extends readonly Field[] = readonly Field[]
    * once for each tick they need.
    *
    * `nextAsync` and `fillAsync` wait until a full tick has passed, however long it is. After a step back they
-   * wait for `maxWaitMs`, or for one tick if a tick is longer. `createGenerator` waits for at most
-   * `maxWaitMs` for the locks of a state file, and again for the first tick of a new page or claim.
+   * wait for `maxWaitMs`, or for one tick if a tick is longer.
    *
-   * @default 50; for `createGenerator` 1000
+   * @default 50
    */
   maxWaitMs?: number
+  /**
+   * Time limit of `createGenerator`: milliseconds, 0 to 86 400 000, for the locks of a state file, and again
+   * for the first tick of a new page or claim.
+   *
+   * @default 1000
+   */
+  openTimeoutMs?: number
   /**
    * The first sequence number of a new tick. `'random'` and `'rotate'` spread `id % n` evenly even if few ids
    * are made. They begin in the lower half of the sequence, so at least half of a tick's ids are left.
@@ -136,12 +143,12 @@ export interface GeneratorSettings<F extends readonly Field[] = readonly Field[]
   state?: 'host' | 'process' | 'thread' | (string & {})
   /**
    * The time that a state file reserves ahead of the clock: milliseconds, 1 to 86 400 000. The file is
-   * written twice a window while ids are made. After a loss of power, the first id is up to a window later
-   * than the last id.
+   * written twice in that time while ids are made. After a loss of power, the first id is up to `reserveMs`
+   * later than the last id.
    *
    * @default 900
    */
-  windowMs?: number
+  reserveMs?: number
   /**
    * If the binary does not load, `'native'` throws, and `'auto'` takes the js engine. The environment
    * variable `GRAUPEL_ENGINE` overrides `'auto'`.
@@ -163,11 +170,12 @@ export const generatorRows = {
   onRollback: { read: actionOrFunction, choices: rollbackActions, byDefault: 'advance' },
   onOverflow: { read: choice, choices: overflowActions, byDefault: 'wait' },
   maxAheadMs: { read: milliseconds },
-  maxWaitMs: { read: milliseconds },
+  maxWaitMs: { read: milliseconds, byDefault: 50 },
+  openTimeoutMs: { read: milliseconds, most: 86_400_000, byDefault: 1000 },
   sequenceStart: { read: choice, choices: startModeNames, byDefault: 'zero' },
   clock: { read: clockOfUser, choices: clocks, byDefault: 'wall' },
   state: {},
-  windowMs: { read: milliseconds, least: 1, most: 86_400_000, byDefault: 900 },
+  reserveMs: { read: milliseconds, least: 1, most: 86_400_000, byDefault: 900 },
   engine: { choices: engineOptions, byDefault: 'auto' },
 } satisfies Rows<GeneratorSettings>
 

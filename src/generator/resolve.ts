@@ -10,8 +10,8 @@ import type { Policy } from '../policy/policy.js'
 import { leaseOf } from './lease-option.js'
 import { type GeneratorOptions, generatorRows } from './options.js'
 
-/** The native engine counts milliseconds in 31 bits. */
-const maxLockMs = 0x7fff_ffff
+/** Names of other options, and the option to pass. */
+const elsewhere = { ...optionsElsewhere, windowMs: 'reserveMs with a state file, or windowMs to acquireLease' }
 
 /** The options of a generator, checked, with their defaults. @internal */
 export interface ResolvedOptions<F extends readonly Field[] = readonly Field[]> extends Policy, StateOptions {
@@ -32,13 +32,13 @@ export function resolveOptions<F extends readonly Field[]>(
   given: GeneratorOptions<F>,
   seed?: number,
 ): ResolvedOptions<F> {
-  const own = readOptions(given, Object.keys(generatorRows), '{ node: 7 }', optionsElsewhere)
+  const own = readOptions(given, Object.keys(generatorRows), '{ node: 7 }', elsewhere)
   const lease = leaseOf<F>(own)
   const options = readRows(own, generatorRows)
-  const { state, engine: wanted, clock, sequenceStart, maxWaitMs, onRollback } = options
+  const { state, engine: wanted, clock, sequenceStart, onRollback } = options
   const layout = lease?.layout ?? layoutOf(options)
   const origin = lease ?? nodeOf(layout, options.node)
-  const givenState = lease === undefined ? stateOf(state, options.windowMs) : ({ kind: 'lease' } as const)
+  const givenState = lease === undefined ? stateOf(state, options.reserveMs) : ({ kind: 'lease' } as const)
   // `null` counts as not given, too.
   const engine = chooseEngine(wanted ?? 'auto', lease === undefined ? state : 'process')
   return {
@@ -54,8 +54,8 @@ export function resolveOptions<F extends readonly Field[]>(
     onOverflow: options.onOverflow,
     history: onRollback === 'reuse' || typeof onRollback === 'function',
     maxAheadMs: options.maxAheadMs ?? Math.max(1000, 2 * layout.tickMs),
-    maxWaitMs: maxWaitMs ?? 50,
-    lockMs: Math.min(maxWaitMs ?? 1000, maxLockMs),
+    maxWaitMs: options.maxWaitMs,
+    openTimeoutMs: options.openTimeoutMs,
   }
 }
 
@@ -83,7 +83,7 @@ function defaultState(engine: EngineKind, clock: StateOptions['clock']): StateOp
 }
 
 /** Checks the option `state`; `undefined` for its default, which depends on the engine. */
-function stateOf(state: unknown, windowMs: number): StateOptions['state'] | undefined {
+function stateOf(state: unknown, reserveMs: number): StateOptions['state'] | undefined {
   if (state === undefined) return undefined
   if (state === 'process' || state === 'thread' || state === 'host') return { kind: state }
   if (Object.prototype.toString.call(state) === '[object URL]') {
@@ -115,5 +115,5 @@ function stateOf(state: unknown, windowMs: number): StateOptions['state'] | unde
       'state',
     )
   }
-  return { kind: 'file', path: state, windowMs }
+  return { kind: 'file', path: state, reserveMs }
 }

@@ -100,7 +100,7 @@ function nextCeiling(
 ): bigint {
   const { before, floor, isOwn } = found
   // An own claim is raised from the word and not from the floor: several threads that meet the ceiling would
-  // each raise it by a window.
+  // each raise it again.
   const fresh = clock.ceilingFrom(isOwn ? word : highest(floor, word), isOwn)
   return highest(fresh, highest(before, ceiling))
 }

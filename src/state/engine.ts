@@ -118,12 +118,12 @@ export interface Core {
   fill(array: IdArray, from: number, to: number, permit?: Permit): number
 
   /**
-   * Blocks until an attempt to raise the ceiling has ended, or for `blockMs`. Called after `observe()`. For
+   * Blocks until an attempt to raise the ceiling has ended, or for `bopenTimeoutMs`. Called after `observe()`. For
    * the ceiling of a lease the outcome is `timeout` at once.
    *
    * @param attempt - 0 at first; the attempt that the last call returned, if the caller continues to wait.
    */
-  awaitCeiling(attempt: number, blockMs: number): CeilingWaited
+  awaitCeiling(attempt: number, bopenTimeoutMs: number): CeilingWaited
   /**
    * Raises the bounds of the state, in all threads of the process. Threads still hand out the runs that they
    * have. Does nothing to a bound that is already as high, or if the core is closed.
@@ -178,7 +178,7 @@ export type StateSpec =
       /** The key in the file. */
       readonly key: string
       /** How far ahead of the clock the file's ceiling is. */
-      readonly windowTicks: number
+      readonly reserveTicks: number
     }
 
 /** The state that an engine opens, and its limits; `src/engine/source/core-spec.ts` makes it. */
@@ -191,7 +191,7 @@ export interface CoreSpec {
   /**
    * Milliseconds that opening may wait for the locks of a state file, and for the first tick of a new state.
    */
-  lockMs: number
+  openTimeoutMs: number
   /** The parent of the folder of pages; empty for the default. */
   stateFolder: string
   epochMs: number

@@ -61,12 +61,12 @@ export function unsafeFolder(path: string, detail: string): GraupelError {
   )
 }
 
-/** The error if `createGenerator` would wait for the next tick longer than `maxWaitMs`. */
+/** The error if `createGenerator` would wait for the next tick longer than `openTimeoutMs`. */
 export function tooEarly(kind: StateKind, path: string, waitMs: number): GraupelError {
   const retryAfterMs = Math.ceil(waitMs)
   return new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `the ${kind} ${path} has no slot before the next tick, in ${retryAfterMs} ms (never, if the clock stands still), and createGenerator waits for at most maxWaitMs; try again after retryAfterMs, or raise maxWaitMs`,
+    `the ${kind} ${path} has no slot before the next tick, in ${retryAfterMs} ms (never, if the clock stands still), and createGenerator waits for at most openTimeoutMs; try again after retryAfterMs, or raise openTimeoutMs`,
     { retryAfterMs },
   )
 }

@@ -158,11 +158,6 @@ const measured: Record<string, Measured> = {
     [() => rollbackOf(1000), undefined],
     [() => rollbackOf(1001), 'ERR_CLOCK_ROLLBACK'],
   ],
-  'GeneratorSettings.maxWaitMs': [
-    '50; for `createGenerator` 1000',
-    [() => generator.maxWaitMs, 50],
-    [() => generator.lockMs, 1000],
-  ],
   'GeneratorSettings.state': [
     "'host'. The js engine then keeps the node for one process of this host, and refuses a second process. 'process' with a `clock` function, and in browsers.",
     [() => generator.state, { kind: 'host' }],

@@ -8,7 +8,8 @@ describe('the error about an option', () => {
   it.each([
     { maxAheadMs: -1 },
     { maxWaitMs: '5' },
-    { windowMs: 0 },
+    { openTimeoutMs: -1 },
+    { reserveMs: 0 },
     { onRollback: 'ignore' },
     { namespace: '' },
     { state: 'hosts' },
@@ -22,6 +23,14 @@ describe('the error about an option', () => {
 
   it('names an option that does not exist', () => {
     expect(make({ node: 1, worker: 2 })).toMatchObject({ code: 'ERR_OPTION_UNKNOWN', option: 'worker' })
+  })
+})
+
+describe('the time that a state file reserves', () => {
+  it('is reserveMs, and the message about windowMs, which leases have, says so', () => {
+    const error = make({ node: 1, state: './ids.state', windowMs: 900 }) as Caught & { option?: string }
+    expect(error).toMatchObject({ code: 'ERR_OPTION_UNKNOWN', option: 'windowMs' })
+    expect(error.message).toContain('pass reserveMs with a state file, or windowMs to acquireLease')
   })
 })
 
@@ -86,9 +95,10 @@ describe('options', () => {
       'ERR_OPTION_INVALID',
     ],
     ['a path with a zero in it', { node: 1, state: './a\0b' }, RangeError, 'ERR_OPTION_INVALID'],
-    ['a window of nothing', { node: 1, windowMs: 0 }, RangeError, 'ERR_OPTION_INVALID'],
-    ['a window of more than a day', { node: 1, windowMs: 86_400_001 }, RangeError, 'ERR_OPTION_INVALID'],
-    ['a window in words', { node: 1, windowMs: '3s' }, TypeError, 'ERR_OPTION_INVALID'],
+    ['an openTimeoutMs of more than a day', { node: 1, openTimeoutMs: 86_400_001 }, RangeError, 'ERR_OPTION_INVALID'],
+    ['a reserve of nothing', { node: 1, reserveMs: 0 }, RangeError, 'ERR_OPTION_INVALID'],
+    ['a reserve of more than a day', { node: 1, reserveMs: 86_400_001 }, RangeError, 'ERR_OPTION_INVALID'],
+    ['a reserve in words', { node: 1, reserveMs: '3s' }, TypeError, 'ERR_OPTION_INVALID'],
     [
       'a state on the js engine that only native keeps',
       { node: 1, state: 'host', engine: 'js' },

@@ -206,7 +206,7 @@ describe.each(entries)('the options of $name', (entry) => {
 })
 
 describe('a generator', () => {
-  it.each(['path', 'kind', 'windowMs'])('takes no %s of its state from Object.prototype', (name) => {
+  it.each(['path', 'kind', 'reserveMs'])('takes no %s of its state from Object.prototype', (name) => {
     const call = () => createGenerator({ node: 7, state: 'process', namespace: freshNamespace() })
     expect(polluted(name, Symbol(name), call).state).toBe('process')
   })

@@ -89,6 +89,10 @@ describe('graupel next --store', () => {
       ['--window-ms', '50'],
       /^graupel: --window-ms is 50; pass milliseconds from 100 to 3600000 \(ERR_OPTION_INVALID\)/,
     ],
+    [
+      ['--reserve-ms', '50'],
+      /^graupel: --reserve-ms is for a node that is not leased; leave out --reserve-ms or --store/,
+    ],
     [['--node', 'rack=1'], /'rack'.*\(ERR_NODE_INVALID\)/],
     [['--engine', 'rust'], /--engine is 'rust'/],
     [['--table', 'a b'], /^graupel: --table is 'a b'; .*\(ERR_OPTION_INVALID\)/],

@@ -49,8 +49,10 @@ describe('a refused command', () => {
     ['ERR_OPTION_INVALID', ['--clock', 'sundial'], /--clock is 'sundial'/],
     ['ERR_OPTION_INVALID', ['--engine', 'rust'], /--engine is 'rust'/],
     ['ERR_OPTION_INVALID', ['--max-wait-ms', '-4'], /^graupel: --max-wait-ms is -4/],
-    ['ERR_OPTION_INVALID', ['--window-ms', '0'], /^graupel: --window-ms is 0; pass milliseconds from 1 to/],
-    ['ERR_OPTION_INVALID', ['--window-ms', '3s'], /^graupel: --window-ms is '3s'/],
+    ['ERR_OPTION_INVALID', ['--window-ms', '500'], /--window-ms is for --store; for a state file give --reserve-ms/],
+    ['ERR_OPTION_INVALID', ['--open-timeout-ms', '-1'], /^graupel: --open-timeout-ms is -1/],
+    ['ERR_OPTION_INVALID', ['--reserve-ms', '0'], /^graupel: --reserve-ms is 0; pass milliseconds from 1 to/],
+    ['ERR_OPTION_INVALID', ['--reserve-ms', '3s'], /^graupel: --reserve-ms is '3s'/],
     [
       'ERR_OPTION_INVALID',
       ['--state', 'hosts'],

@@ -13,7 +13,7 @@ import { type Failure, type Issued, Obedient, opened, type Plan, stateFolder, te
 const secondMs = 1000
 const hourMs = 3600 * secondMs
 const startMs = Date.UTC(2026, 5, 1, 12)
-const windowMs = 900
+const reserveMs = 900
 
 /** The way in which the first process ends, and whether its memory is lost. */
 const ends = [
@@ -35,7 +35,7 @@ async function at(ms: number, plan: Plan): Promise<Obedient> {
   const stand = (ms: number) => set(`${new Date(ms).toISOString().replace('T', ' ').replace('Z', '')}5`)
   stand(ms - 1)
   const process = new Obedient({ env })
-  const early = await process.open({ maxWaitMs: 50, ...plan }).catch((error: Failure) => error)
+  const early = await process.open({ openTimeoutMs: 50, ...plan }).catch((error: Failure) => error)
   stand(ms)
   if (early instanceof Error) {
     expect(early).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', retryAfterMs: expect.any(Number) })
@@ -68,7 +68,7 @@ async function restart(place: 'host' | 'file', end: string, stepMs: number, poli
   const ids = [...before.ids, ...after.ids, ...last.ids]
   expect(new Set(ids).size).toBe(ids.length)
   // The second process knows that the last id is not later than this time.
-  const knownMs = end === 'is killed, and the memory is lost' ? startMs + windowMs : startMs
+  const knownMs = end === 'is killed, and the memory is lost' ? startMs + reserveMs : startMs
   return { after, knownMs }
 }
 

@@ -52,8 +52,9 @@ export function proveCrowd({ byThreads, byWorkers, kills }: Crowd): void {
           node: 1,
           namespace: freshNamespace(),
           state: place === 'host' ? 'host' : state,
-          windowMs: 100,
+          reserveMs: 100,
           maxWaitMs: 10_000,
+          openTimeoutMs: 10_000,
         }
         const random = seededRandom(`killed on ${place} state`)
         const startOne = () => {

@@ -13,8 +13,15 @@ import { until } from '../support/until.ts'
 
 afterEach(cleanUp)
 
-const windowMs = 300
-const plan = (state: string): Plan => ({ node: 1, namespace: freshNamespace(), state, windowMs, maxWaitMs: 2000 })
+const reserveMs = 300
+const plan = (state: string): Plan => ({
+  node: 1,
+  namespace: freshNamespace(),
+  state,
+  reserveMs,
+  maxWaitMs: 2000,
+  openTimeoutMs: 2000,
+})
 
 /** Lets a process meet a fault, and removes the fault. */
 async function through(process: Obedient, trouble: () => unknown, mend: () => unknown, expected: Partial<Failure>) {
@@ -54,11 +61,11 @@ describeWith(['native', 'linux', 'shim'], 'a running generator whose state file'
 
   it('is synced slowly waits for the sync, for maxWaitMs at most', async () => {
     const disk = stateFolder()
-    const own = { ...plan(disk.state), windowMs: 600 }
+    const own = { ...plan(disk.state), reserveMs: 600 }
     const process = await opened({ ...own, maxWaitMs: 30_000 }, disk)
     disk.order('slow 400')
     const { waits } = await process.stats()
-    // A sync begins in the middle of the window of 600 ms, and ends after its end.
+    // A sync begins in the middle of the 600 ms, and ends after its end.
     const waited = await process.issue({ rises: 2 })
     expect(waited.error).toBeUndefined()
     expect((await process.stats()).waits).toBeGreaterThan(waits)

@@ -6,13 +6,13 @@ import { describeWith } from '../support/needs.ts'
 import { deletePages } from '../support/pages.ts'
 import { cleanUp, failure, Obedient, type Plan, testClock } from '../support/processes.ts'
 
-// A new page and a new claim begin with the next tick. createGenerator waits for that tick, for maxWaitMs at
+// A new page and a new claim begin with the next tick. createGenerator waits for that tick, for openTimeoutMs at
 // most.
 
 afterEach(cleanUp)
 
 describe.each(engines)('on the %s engine', (engine) => {
-  it('a tick that begins later than maxWaitMs is not waited for', () => {
+  it('a tick that begins later than openTimeoutMs is not waited for', () => {
     const hours = defineLayout({
       name: 'hours',
       // The next tick begins in half an hour.
@@ -26,10 +26,10 @@ describe.each(engines)('on the %s engine', (engine) => {
     })
     const options = { engine, layout: hours, node: 1, namespace: freshNamespace() }
     // createGenerator waits for a tick that begins within these milliseconds.
-    for (const maxWaitMs of [0, 5]) {
-      const error = caught(() => createGenerator({ ...options, maxWaitMs }))
-      expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', message: expect.stringContaining('maxWaitMs') })
-      expect(error.retryAfterMs).toBeGreaterThan(maxWaitMs)
+    for (const openTimeoutMs of [0, 5]) {
+      const error = caught(() => createGenerator({ ...options, openTimeoutMs }))
+      expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', message: expect.stringContaining('openTimeoutMs') })
+      expect(error.retryAfterMs).toBeGreaterThan(openTimeoutMs)
       expect(error.retryAfterMs).toBeLessThanOrEqual(3_600_001)
     }
     using ids = createGenerator({ ...options, namespace: freshNamespace(), state: 'process' })
@@ -42,7 +42,7 @@ describeWith(['linux', 'faketime'], 'a clock that stands still', () => {
     "gives a second process no id on the %s engine if the first one's memory was deleted",
     async (engine) => {
       const { env, set } = testClock()
-      const own: Plan = { node: 1, namespace: freshNamespace(), engine, maxWaitMs: 20 }
+      const own: Plan = { node: 1, namespace: freshNamespace(), engine, openTimeoutMs: 20 }
       const [first, second] = [new Obedient({ env }), new Obedient({ env })]
       await first.open(own)
       const made = [await first.take(100)]

@@ -57,10 +57,11 @@ async function chain({ place, kills, whileOpening, losesPage }: Chain) {
     node: 1,
     namespace,
     state: place === 'host' ? 'host' : state,
-    // The window is short, so most kills are near a sync.
-    windowMs: 10,
+    // `reserveMs` is short, so most kills are near a sync.
+    reserveMs: 10,
     maxAheadMs: dayMs,
     maxWaitMs: 60_000,
+    openTimeoutMs: 60_000,
   }
   let issued = 0
   let seen = 0

@@ -16,7 +16,7 @@ import { readIds } from '../support/records.ts'
 
 const hourMs = 3_600_000
 const runMs = 1200
-const windowMs = 20
+const reserveMs = 20
 const timeout = 600_000
 
 /**
@@ -93,9 +93,10 @@ async function record(purpose: string): Promise<Run> {
     node: 1,
     namespace,
     state,
-    windowMs: 20,
+    reserveMs: 20,
     maxAheadMs: hourMs,
     maxWaitMs: 10_000,
+    openTimeoutMs: 10_000,
     clockOffsetMs: 0,
   }
   mkdirSync(join(watch, 'copies'))
@@ -168,7 +169,7 @@ function expectNothingAgain(cuts: Awaited<ReturnType<typeof begin>>): void {
   expect(cuts.filter(({ first, highest }) => first <= highest)).toEqual([])
   // The first id comes from the file, not from a word that was kept elsewhere, or from the clock.
   const lateMs = cuts.map(({ first, atMs }) => decode(first, layouts.twitter).timestampMs - atMs)
-  expect(Math.max(...lateMs)).toBeLessThan(windowMs + 100)
+  expect(Math.max(...lateMs)).toBeLessThan(reserveMs + 100)
   expect(cuts.filter(({ highest }) => highest === 0n)).toEqual([])
 }
 

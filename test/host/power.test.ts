@@ -11,9 +11,9 @@ afterEach(cleanUp)
 proveCuts(8, 5)
 
 describeWith(['native', 'linux', 'mounts'], 'a process that starts again', () => {
-  it('continues from the page if the system was not restarted, so no window is lost', async () => {
+  it('continues from the page if the system was not restarted, so no time is lost', async () => {
     const { state } = stateFolder()
-    const plan: Plan = { node: 1, namespace: freshNamespace(), state, maxAheadMs: 3_600_000, windowMs: 60_000 }
+    const plan: Plan = { node: 1, namespace: freshNamespace(), state, maxAheadMs: 3_600_000, reserveMs: 60_000 }
     const one = await opened(plan)
     const [last = 0n] = await one.take(1)
     await one.kill()
@@ -25,7 +25,7 @@ describeWith(['native', 'linux', 'mounts'], 'a process that starts again', () =>
 
   it('is refused in a container with the file and another memory, while the file is in use', async () => {
     const { state } = stateFolder()
-    const plan: Plan = { node: 1, namespace: freshNamespace(), state, maxWaitMs: 10_000 }
+    const plan: Plan = { node: 1, namespace: freshNamespace(), state, maxWaitMs: 10_000, openTimeoutMs: 10_000 }
     const one = await opened(plan)
     const elsewhere = ownMemory()
     expect(await failure(opened(plan, elsewhere))).toMatchObject({ code: 'ERR_STATE_UNREACHABLE' })

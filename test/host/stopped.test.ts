@@ -11,7 +11,14 @@ proveStops({ stops: 20, longMs: 1500 })
 describeWith(['native', 'linux', 'shim'], 'a process that is stopped in the middle of a sync', () => {
   it('blocks other processes at their ceiling until it goes on', async () => {
     const { state, env, order, isOrderDone } = stateFolder()
-    const plan: Plan = { node: 1, namespace: freshNamespace(), state, windowMs: 400, maxWaitMs: 60_000 }
+    const plan: Plan = {
+      node: 1,
+      namespace: freshNamespace(),
+      state,
+      reserveMs: 400,
+      maxWaitMs: 60_000,
+      openTimeoutMs: 60_000,
+    }
     const stopped = await opened(plan, { env })
     const other = await opened(plan)
     order('stop')
@@ -39,7 +46,14 @@ describeWith(['native', 'linux', 'shim'], 'a process that is stopped in the midd
 
   it('and killed there does not block other processes', async () => {
     const { state, env, order, isOrderDone } = stateFolder()
-    const plan: Plan = { node: 1, namespace: freshNamespace(), state, windowMs: 400, maxWaitMs: 60_000 }
+    const plan: Plan = {
+      node: 1,
+      namespace: freshNamespace(),
+      state,
+      reserveMs: 400,
+      maxWaitMs: 60_000,
+      openTimeoutMs: 60_000,
+    }
     const stopped = await opened(plan, { env })
     const other = await opened(plan)
     order('stop')

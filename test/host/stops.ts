@@ -40,7 +40,7 @@ async function stopAndGo(place: 'host' | 'file', { stops, longMs }: Stops, expec
     node: 1,
     namespace: freshNamespace(),
     // Other processes must wait while the stopped process has the lock.
-    ...(place === 'file' && { state, windowMs: 200, maxWaitMs: 60_000 }),
+    ...(place === 'file' && { state, reserveMs: 200, maxWaitMs: 60_000, openTimeoutMs: 60_000 }),
   }
   const random = seededRandom(`stopped on ${place} state`)
   // The processes differ in speed; the first process is stopped.

@@ -10,13 +10,20 @@ import { cleanUp, opened, type Plan, stateFolder } from '../support/processes.ts
 afterEach(cleanUp)
 
 describeWith(['native', 'linux', 'shim'], 'a state file that three processes use', () => {
-  const windowMs = 400
+  const reserveMs = 400
 
-  it('is synced at most once in half a window while they issue ids, and never while they are idle', async () => {
+  it('is synced at most once in half of `reserveMs` while they issue ids, and never while they are idle', async () => {
     const disk = stateFolder()
     const syncsIn = (file: string) => readFileSync(join(disk.watch, file), 'utf8').match(/ s$/gm)?.length ?? 0
     const syncs = () => syncsIn('events')
-    const plan: Plan = { node: 1, namespace: freshNamespace(), state: disk.state, windowMs, maxWaitMs: 2000 }
+    const plan: Plan = {
+      node: 1,
+      namespace: freshNamespace(),
+      state: disk.state,
+      reserveMs,
+      maxWaitMs: 2000,
+      openTimeoutMs: 2000,
+    }
     const all = await Promise.all([opened(plan, disk), opened(plan, disk), opened(plan, disk)])
     const startMs = performance.now()
     // The first ceiling is synced at most once for each process.
@@ -26,12 +33,12 @@ describeWith(['native', 'linux', 'shim'], 'a state file that three processes use
     const issued = await Promise.all(all.map((one) => one.issue({ rises: 8 })))
     expect(issued.map(({ error }) => error)).toEqual([undefined, undefined, undefined])
     const whileIssuing = syncs() - atStart
-    const halves = (performance.now() - startMs) / (windowMs / 2)
+    const halves = (performance.now() - startMs) / (reserveMs / 2)
     expect(whileIssuing).toBeLessThanOrEqual(halves + 1)
     // Without a lower bound, the upper bound would prove nothing.
     expect(whileIssuing).toBeGreaterThan(3)
     const before = syncs()
-    // Nothing happens to this file, while another file with the same window is synced as often as time
+    // Nothing happens to this file, while another file with the same `reserveMs` is synced as often as time
     // demands.
     const clock = await opened({ ...plan, namespace: freshNamespace(), state: stateFolder().state })
     expect((await clock.issue({ rises: 6 })).error).toBeUndefined()

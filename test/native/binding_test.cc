@@ -243,7 +243,7 @@ class Life {
     set("key", Text("real key"));
     set("description", Text("{}"));
     for (const char* name : {"place", "bound", "sequenceStart", "seed", "clock",
-                             "windowTicks", "lockMs"}) {
+                             "reserveTicks", "openTimeoutMs"}) {
       set(name, Number(0));
     }
     OpenGeneration();

@@ -30,7 +30,7 @@ int64_t MonotonicNs() { return 0; }
 namespace ceiling_model {
 namespace {
 
-constexpr uint64_t kWindow = 2;
+constexpr uint64_t kReserve = 2;
 // Ticks have four slots.
 const Layout kLayout = MakeLayout(20, 0, 2);
 
@@ -91,7 +91,7 @@ class Aftermath {
     CeilingRecord record;
     // A clock that has stepped back as far as it can.
     const Attached attached =
-        graupel::Attach(*this, true, own, state, kLayout, kWindow, 0, &record);
+        graupel::Attach(*this, true, own, state, kLayout, kReserve, 0, &record);
     CHECK(attached == Attached::kOk, attached);
     const uint64_t word = state.word.load();
     CHECK(word >= issued_end_, word, issued_end_);
@@ -150,7 +150,7 @@ class Actor {
   bool Open(uint64_t now, size_t page = 0) {
     for (; ceiling_ == nullptr; ++page) {
       CHECK(page < 2);
-      const Fault fault = DurableCeiling::Open({"", {}, kLayout, kWindow, now},
+      const Fault fault = DurableCeiling::Open({"", {}, kLayout, kReserve, now},
                                                world_.pages[page], &ceiling_);
       if (fault.kind == Fault::Kind::kInUse) return false;
       // The first sync may fail, and then the process cannot begin.

@@ -66,7 +66,7 @@ HomeOptions NewOptions(Scratch& scratch) {
   options.identity = scratch.NewIdentity();
   options.layout = kLayout;
   options.rules.now_ns = FakeNs;
-  options.lock_ms = 0;
+  options.open_timeout_ms = 0;
   return options;
 }
 
@@ -245,7 +245,7 @@ void AnInjectedClockIsNotWaitedFor(Scratch& scratch) {
 void OpeningWaitsForTheFirstTick(Scratch& scratch) {
   HomeOptions options = NewOptions(scratch);
   options.layout.tick_ms = 100;
-  options.lock_ms = 1000;
+  options.open_timeout_ms = 1000;
   options.rules.now_ns = WallNs;
   Home home;
   CHECK(OpenHome(options, &home).IsNone());
@@ -258,7 +258,7 @@ void OpeningWaitsForTheFirstTick(Scratch& scratch) {
 // A clock that stands still, and ticks that are longer than the opening may take.
 void OpeningDoesNotWaitForLong(Scratch& scratch) {
   HomeOptions options = NewOptions(scratch);
-  options.lock_ms = 20;
+  options.open_timeout_ms = 20;
   for (const int64_t tick_ms : {1, 1000}) {
     options.layout.tick_ms = tick_ms;
     options.identity = scratch.NewIdentity();

@@ -25,7 +25,7 @@ namespace {
 
 using Kind = Fault::Kind;
 
-constexpr uint64_t kWindow = 16;
+constexpr uint64_t kReserve = 16;
 // Ticks have eight slots: a window is soon over.
 const Layout kLayout = MakeLayout(41, 10, 3, 5);
 
@@ -39,10 +39,10 @@ HomeOptions OptionsFor(Scratch& scratch, Bound bound) {
   options.identity = {"real " + options.file_key, "{}"};
   options.layout = kLayout;
   options.path = bound == Bound::kFile ? scratch.NewPath() : "";
-  options.window_ticks = kWindow;
+  options.reserve_ticks = kReserve;
   options.now_tick = 1;
   // No test is about a disk that other programs keep busy.
-  options.lock_ms = 60'000;
+  options.open_timeout_ms = 60'000;
   return options;
 }
 
@@ -120,7 +120,7 @@ void ThreadsNeverPassTheDurableCeiling(Scratch& scratch) {
 void TheLastOneLeavesTheExactWord(Scratch& scratch) {
   HomeOptions options = OptionsFor(scratch, Bound::kFile);
   auto first = std::make_unique<Maker>(options);
-  options.window_ticks = 40;
+  options.reserve_ticks = 40;
   auto second = std::make_unique<Maker>(options);
   CHECK(&first->home().state() == &second->home().state());
   CHECK(first->home().file_ceiling != second->home().file_ceiling);
@@ -153,9 +153,9 @@ void OpeningWaitsForLocksAsLongAsItMay(Scratch& scratch) {
   OpenFileOf(options, &file);
   CHECK(file.Lock(0).IsNone());
   Home home;
-  options.lock_ms = 0;
+  options.open_timeout_ms = 0;
   CHECK(OpenHome(options, &home).kind == Kind::kBusy);
-  options.lock_ms = 60'000;
+  options.open_timeout_ms = 60'000;
   std::thread unlocking([&] {
     usleep(1'300'000);
     file.Unlock();
@@ -172,7 +172,7 @@ void AnotherMemoryIsRefusedWhileTheFileIsInUse(Scratch& scratch) {
   std::shared_ptr<Page> page;
   CHECK(Page::Open(scratch.NewIdentity(), "", nullptr, &page).IsNone());
   const Identity identity{options.file_key, options.identity.description};
-  const DurableCeiling::Options other = {options.path, identity, kLayout, kWindow, 1};
+  const DurableCeiling::Options other = {options.path, identity, kLayout, kReserve, 1};
   std::shared_ptr<DurableCeiling> ceiling;
   const Fault fault = DurableCeiling::Open(other, page, &ceiling);
   CHECK(fault.kind == Kind::kInUse && ceiling == nullptr, fault.kind);
@@ -216,7 +216,7 @@ void AProcessThatMissedTwoDeletionsRepeatsNothing(Scratch& scratch, Bound bound)
   HomeOptions options = OptionsFor(scratch, bound);
   Maker sleeper(options);
   // The home has its own ceiling, as in another process.
-  options.window_ticks = 40;
+  options.reserve_ticks = 40;
   auto other = std::make_unique<Maker>(options);
   const std::string path = other->home().page()->path();
   CHECK(sleeper.Make(5, 3) && other->Make(5, 4));

@@ -22,7 +22,7 @@ namespace {
 using Kind = Fault::Kind;
 
 constexpr uint64_t kNow = 1000;
-constexpr uint64_t kWindow = 3000;
+constexpr uint64_t kReserve = 3000;
 constexpr uint64_t kReservations = 20'000;
 
 std::string this_run;  // A name for objects of this run.
@@ -338,17 +338,17 @@ void ACeilingRisesAndLeavesTheWord() {
   std::shared_ptr<DurableCeiling> ceiling;
   const auto open = [&] {
     const Fault fault =
-        DurableCeiling::Open({path, identity, layout, kWindow, kNow}, page, &ceiling);
+        DurableCeiling::Open({path, identity, layout, kReserve, kNow}, page, &ceiling);
     CHECK(fault.IsNone() && ceiling != nullptr, fault.kind, fault.error);
   };
   open();
-  uint64_t expected = CeilingFrom(layout, 0, kNow, kWindow);
+  uint64_t expected = CeilingFrom(layout, 0, kNow, kReserve);
   CHECK(ceiling->slot() == expected, ceiling->slot(), expected);
   uint64_t attempt = 0;
   Fault fault;
-  CHECK(ceiling->Await(kNow + kWindow, 60'000, &attempt, &fault) ==
+  CHECK(ceiling->Await(kNow + kReserve, 60'000, &attempt, &fault) ==
         DurableCeiling::Outcome::kRaised);
-  expected = CeilingFrom(layout, 0, kNow + kWindow, kWindow);
+  expected = CeilingFrom(layout, 0, kNow + kReserve, kReserve);
   CHECK(ceiling->slot() == expected, ceiling->slot(), expected);
   CeilingRecord record = RecordOf(path, identity);
   CHECK(record.durable == expected && record.is_clean == 0, record.durable);

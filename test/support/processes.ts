@@ -13,7 +13,8 @@ export interface Plan {
   node?: number
   namespace?: string
   state?: string
-  windowMs?: number
+  openTimeoutMs?: number
+  reserveMs?: number
   layout?: string
   epochMs?: number
   engine?: string

@@ -29,17 +29,17 @@ export class JsClaim {
    * Takes the key, unless the process has it. Waits if the first id belongs to the next tick, because the
    * generator's first call would find its tick used up.
    *
-   * @param maxWaitMs - How long to wait.
+   * @param timeoutMs - How long to wait.
    * @throws as `take`; GraupelError `ERR_STATE_UNAVAILABLE` if the tick begins later
    */
-  open(sleep: (ms: number) => void, maxWaitMs: number): void {
+  open(sleep: (ms: number) => void, timeoutMs: number): void {
     if (this.#state.isClaimed) return
     this.take()
     const { path = '' } = this
     let waitedMs = 0
     while (this.#state.word === this.#clock.slotAfter(0)) {
       const ms = this.#clock.msLeft() + 1
-      if (waitedMs + ms > maxWaitMs) throw tooEarly('claim', path, ms)
+      if (waitedMs + ms > timeoutMs) throw tooEarly('claim', path, ms)
       sleep(ms)
       waitedMs += ms
     }

@@ -32,7 +32,7 @@ export class Reserver {
     try {
       // A generator with a lease issues nothing before the lease has raised the ceiling.
       if (spec.state.kind === 'lease') state.raiseCeiling(lowestCeiling)
-      if (spec.state.kind === 'host') claim?.open(states.sleep, spec.lockMs)
+      if (spec.state.kind === 'host') claim?.open(states.sleep, spec.openTimeoutMs)
     } catch (error) {
       this.close()
       throw error

@@ -54,7 +54,7 @@ export const places = { process: 0, host: 1 } as const
 export const bounds = { none: 0, file: 1, external: 2 } as const
 
 /** The options of the addon that only a state file has. */
-const noFile = { path: '', key: '', windowTicks: 0 }
+const noFile = { path: '', key: '', reserveTicks: 0 }
 
 /** Returns a function that reads the generation of the machine. */
 export function makeGenerationReader({ mailbox, generation }: Binding): () => number {
@@ -106,7 +106,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       this.#clock = typeof spec.clock === 'function' ? spec.clock : undefined
       numbers[nowAt] = spec.nowMs
       const { kind } = spec.state
-      const { path, key: fileKey, windowTicks } = spec.state.kind === 'file' ? spec.state : noFile
+      const { path, key: fileKey, reserveTicks } = spec.state.kind === 'file' ? spec.state : noFile
       this.owner = binding.open({
         ...spec,
         claimStep: step?.name ?? '',
@@ -118,7 +118,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
         bound: kind === 'file' ? bounds.file : kind === 'lease' ? bounds.external : bounds.none,
         path,
         fileKey,
-        windowTicks,
+        reserveTicks,
         clock: clockKinds[typeof spec.clock === 'function' ? 'injected' : spec.clock],
       })
       if (this.owner === undefined) throw errorOf(binding.fault(), spec)

@@ -116,7 +116,7 @@ function fileError({ kind, path, detail, found, format }: Fault, opened: Identit
           )
         : new GraupelError(
             'ERR_STATE_UNAVAILABLE',
-            `the state file ${path} has been locked by another process for longer than maxWaitMs (a second by default); look whether that process was stopped, and try again`,
+            `the state file ${path} has been locked by another process for longer than openTimeoutMs (a second by default); look whether that process was stopped, and try again`,
           )
   }
 }

@@ -8,7 +8,7 @@ interface FileOption {
   readonly kind: 'file'
   /** The path as it was given. */
   readonly path: string
-  readonly windowMs: number
+  readonly reserveMs: number
 }
 
 /**
@@ -20,8 +20,8 @@ export interface StateOptions {
   readonly namespace: string
   readonly clock: 'wall' | 'steady' | (() => number)
   readonly state: { readonly kind: Exclude<StateSpec['kind'], 'file'> } | FileOption
-  /** Milliseconds for which opening a state file may wait for the locks of other processes. */
-  readonly lockMs: number
+  /** As the option. */
+  readonly openTimeoutMs: number
   readonly sequenceStart: SequenceStartMode
   /** The seed for `sequenceStart: 'random'`; 32 bits. */
   readonly seed: number
@@ -36,7 +36,7 @@ export interface StateOptions {
  * @param generation - The generation of the machine at which the node was given or leased.
  */
 export function coreSpec(options: StateOptions, node: number, nowMs: number, generation: number): CoreSpec {
-  const { layout, namespace, clock, state, lockMs } = options
+  const { layout, namespace, clock, state, openTimeoutMs } = options
   const { timestamp, sequence, epochMs, tickMs, maxTick } = layout
   // An injected clock has states of its own, so that it cannot push the states of the real clock into its
   // future.
@@ -45,7 +45,7 @@ export function coreSpec(options: StateOptions, node: number, nowMs: number, gen
     key,
     description: describeLayout(layout),
     state: state.kind === 'file' ? fileSpec(state, key, tickMs) : state,
-    lockMs,
+    openTimeoutMs,
     // Also for a state in the process, whose word may have moved to a page.
     stateFolder: platform.stateFolder(),
     epochMs,
@@ -64,7 +64,7 @@ export function coreSpec(options: StateOptions, node: number, nowMs: number, gen
   }
 }
 
-function fileSpec({ kind, path, windowMs }: FileOption, key: string, tickMs: number): StateSpec {
-  const windowTicks = Math.ceil(windowMs / tickMs)
-  return { kind, path: platform.absolutePath(path), key: fileKeyOf(key), windowTicks }
+function fileSpec({ kind, path, reserveMs }: FileOption, key: string, tickMs: number): StateSpec {
+  const reserveTicks = Math.ceil(reserveMs / tickMs)
+  return { kind, path: platform.absolutePath(path), key: fileKeyOf(key), reserveTicks }
 }

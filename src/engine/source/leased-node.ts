@@ -123,7 +123,7 @@ const sealOptions: Omit<StateOptions, 'layout'> = {
   namespace: '',
   clock: 'wall',
   state: { kind: 'lease' },
-  lockMs: 1000,
+  openTimeoutMs: 1000,
   sequenceStart: 'zero',
   seed: 0,
   history: false,

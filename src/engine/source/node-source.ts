@@ -39,8 +39,8 @@ export class GivenNode implements NodeSource {
   late(waitedMs: number, rule: string): GraupelError {
     return new GraupelError(
       'ERR_STATE_UNAVAILABLE',
-      `the state file's ceiling has not risen within ${Math.round(waitedMs)} ms, which is what ${rule}; no id is made above it: try again, or choose a larger windowMs`,
-      { option: 'windowMs' },
+      `the state file's ceiling has not risen within ${Math.round(waitedMs)} ms, which is what ${rule}; no id is made above it: try again, or choose a larger reserveMs`,
+      { option: 'reserveMs' },
     )
   }
 }

@@ -25,7 +25,7 @@ console.log(JSON.stringify(outcomes))
 function open() {
   for (;;) {
     try {
-      createGenerator({ ...options, maxWaitMs: 0 }).close()
+      createGenerator({ ...options, openTimeoutMs: 0 }).close()
       return createGenerator(options)
     } catch (error) {
       const { retryAfterMs } = /** @type {{ retryAfterMs?: number }} */ (error)
