@@ -30,5 +30,5 @@ export {
 } from './layout/index.js'
 export type { AheadEvent, EngineEvent, LeaseEvent, SegmentsEvent } from './platform/events.js'
 export type { OverflowAction, RollbackAction, RollbackEvent } from './policy/policy.js'
-export { defineSerial, type Serial, type SerialOptions } from './serial/index.js'
+export { type BaseSerial, defineSerial, type Serial, type SerialOptions } from './serial/index.js'
 export type { IdArray, SequenceStartMode } from './state/engine.js'

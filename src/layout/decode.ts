@@ -174,10 +174,12 @@ export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout:
       `the sequence is ${show(sequence)}; layout '${layout.name}' holds 0 to ${2 ** layout.sequence.bits - 1}`,
     )
   }
-  if (timestamp !== undefined && (typeof timestamp !== 'object' || toMs(timestamp) !== timestampMs)) {
+  const momentMs = typeof timestamp === 'object' ? toMs(timestamp) : undefined
+  if (timestamp !== undefined && momentMs !== timestampMs) {
+    const shown = typeof momentMs === 'number' ? ` (${momentMs} ms)` : ''
     throw rangeError(
       'ERR_ID_INVALID',
-      `timestamp is ${show(timestamp)}, and timestampMs is ${timestampMs}; pass a Date of the same moment, or leave it out`,
+      `timestamp is ${show(timestamp)}${shown}, and timestampMs is ${timestampMs}; pass a Date of the same moment, or leave it out`,
     )
   }
   const combined = combineNode(layout, node)

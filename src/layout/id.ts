@@ -3,6 +3,17 @@ import { halves, high, low, two32, whole } from '../core/typed-array.js'
 import { genuineLayout } from './define.js'
 import type { Field, GivenId, Layout } from './layout.js'
 
+/** Exists in types alone. */
+declare const checked: unique symbol
+
+/**
+ * The type that {@link isId} gives an id. If the type of the value was known, it has a mark: a guard for a
+ * plain `string` would mean that no other value is a string. @internal
+ */
+export type CheckedId<V, F extends readonly Field[]> = unknown extends V
+  ? GivenId<F>
+  : GivenId<F> & { readonly [checked]: true }
+
 /**
  * Whether {@link decode} takes a value as an id: a bigint from 0 to 2^64 - 1, or its decimal digits as
  * `String()` writes them. With a layout, also whether it has no more bits than ids of the layout. With a
@@ -18,8 +29,10 @@ import type { Field, GivenId, Layout } from './layout.js'
  * Array.of('7', '-7').filter(isId) // ['7']
  * isId('0175928847299117063') // false
  */
-export function isId<F extends readonly Field[]>(value: GivenId<F>, layout?: Layout<F>): boolean
-export function isId<F extends readonly Field[]>(value: unknown, layout?: Layout<F>): value is GivenId<F>
+export function isId<V, F extends readonly Field[] = readonly Field[]>(
+  value: V,
+  layout?: Layout<F>,
+): value is V & CheckedId<V, F>
 export function isId(value: unknown, index: number): value is bigint | string
 export function isId<F extends readonly Field[]>(value: unknown, layout?: Layout<F> | number): boolean {
   if (layout === undefined || typeof layout === 'number') return load(value)

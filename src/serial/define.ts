@@ -3,7 +3,7 @@ import { type Field, genuineLayout, type Layout } from '../layout/index.js'
 import { offsetOf } from '../pattern/calendar.js'
 import { Lifetime } from './lifetime.js'
 import { areInOrder, checkComplete, partsOf } from './parts.js'
-import { checkText, format, parse, type Serial } from './serial.js'
+import { type BaseSerial, checkText, format, parse, type Serial } from './serial.js'
 
 /** The options of {@link defineSerial}. */
 export interface SerialOptions<F extends readonly Field[] = readonly Field[]> {
@@ -52,7 +52,7 @@ export function defineSerial<F extends readonly Field[]>(options: SerialOptions<
   const hasShortYears = parts.some((part) => part.kind === 'unit' && part.unit === 'yy')
   if (hasShortYears) lifetime.checkShortYears(pattern)
   const length = parts.reduce((sum, { width }) => sum + width, 0)
-  return Object.freeze({
+  const serial: BaseSerial<F> = {
     format: (id: bigint | string) => format(id, parts, layout, lifetime),
     parse: (text: string) => {
       checkText(text, length, pattern)
@@ -63,5 +63,6 @@ export function defineSerial<F extends readonly Field[]>(options: SerialOptions<
     pattern,
     layout,
     timeZone,
-  })
+  }
+  return Object.freeze(serial) as Serial<F>
 }

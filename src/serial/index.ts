@@ -1,2 +1,2 @@
 export { defineSerial, type SerialOptions } from './define.js'
-export type { Serial } from './serial.js'
+export type { BaseSerial, Serial } from './serial.js'

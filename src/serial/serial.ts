@@ -1,12 +1,26 @@
 import { rangeError, show, typeError } from '../core/errors.js'
-import { composeId, type DecodedId, decode, type Field, type Layout } from '../layout/index.js'
+import { composeId, type DecodedId, decode, type Field, type GivenId, type Layout } from '../layout/index.js'
 import type { Unit, UnitTexts } from '../pattern/calendar.js'
 import type { Lifetime } from './lifetime.js'
 import type { NumberPart, SerialPart } from './parts.js'
 
 /**
- * Writes ids as texts of one pattern, and reads them. Made by {@link defineSerial}; frozen. Its calls can be
- * passed as functions.
+ * Writes ids as texts of one pattern, and reads them: a {@link BaseSerial}, whose `format` also takes numbers
+ * if the layout has at most 53 bits.
+ *
+ * @example
+ * const { format } = defineSerial({ pattern: '{yyyyMMddHHmmssSSS}-{node}-{sequence}', layout: layouts.js53 })
+ * format(7) === format(7n) // true
+ */
+export type Serial<F extends readonly Field[] = readonly Field[]> = BaseSerial<F> & FormatOf<F>
+
+/** The type of `format`, which depends on the layout. @internal */
+export interface FormatOf<F extends readonly Field[]> {
+  readonly format: (id: GivenId<F>) => string
+}
+
+/**
+ * The members of every serial. Made by {@link defineSerial}; frozen. Its calls can be passed as functions.
  *
  * @example
  * const pattern = '{yyyyMMddHHmmssSSS}-{node}-{sequence}'
@@ -14,11 +28,12 @@ import type { NumberPart, SerialPart } from './parts.js'
  * format('1541815603606036480') // '20220628160740105-0378-0000'
  * sortable // true
  */
-export interface Serial<F extends readonly Field[] = readonly Field[]> {
+export interface BaseSerial<F extends readonly Field[] = readonly Field[]> {
   /**
    * Writes the text of an id.
    *
-   * @param id - A bigint, or the id in decimal digits; of the serial's layout.
+   * @param id - A bigint, or the id in decimal digits; of the serial's layout. A number, if this layout has at
+   * most 53 bits.
    * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for
    * the layout.
    */

@@ -46,3 +46,14 @@ describe.each(calls)('%s', (_, call) => {
     expect(caught(() => call(time as never)).code).toMatch(/^ERR_(OPTION|ID|EPOCH)_INVALID$/)
   })
 })
+
+describe('a timestamp that contradicts timestampMs', () => {
+  it.each([
+    ['a Date', new Date(ms + 1), new Date(ms + 1).toISOString()],
+    ['an Instant', instant(ms + 1), 'a Temporal.Instant'],
+  ])('is refused with both times, if it is %s', (_, timestamp, shown) => {
+    const error = caught(() => composeId({ timestampMs: ms, node: 0, timestamp }, layouts.twitter))
+    expect(error.code).toBe('ERR_ID_INVALID')
+    expect(error.message).toContain(`timestamp is ${shown} (${ms + 1} ms), and timestampMs is ${ms};`)
+  })
+})

@@ -163,6 +163,13 @@ describe('a serial', () => {
     expect(defineSerial({ pattern: classic, layout: layouts.twitter }).timeZone).toBe('UTC')
   })
 
+  it('takes numbers as ids of layouts of at most 53 bits', () => {
+    const { format, parse } = defineSerial({ pattern: '{yyyyMMddHHmmssSSS}-{node}-{sequence}', layout: layouts.js53 })
+    const id = 2 ** 52 + 7
+    expect(format(id)).toBe(format(BigInt(id)))
+    expect(parse(format(id))).toBe(BigInt(id))
+  })
+
   it('refuses what decode refuses', () => {
     const { format } = defineSerial({ pattern: classic, layout: layouts.twitter })
     for (const id of [-1n, 2n ** 63n, 2n ** 64n, 7, '', '007', '1n', undefined, null, {}]) {

@@ -76,6 +76,15 @@ decode(1, layouts.discord)
 declare const parameter: unknown
 if (isId(parameter, layouts.discord)) decode(parameter, layouts.discord)
 export const length: number = isId(text) ? 0 : text.length
+declare const query: { id?: string; ids?: string | string[] | null }
+export const lengths: (number | undefined)[] = [
+  isId(query.id) ? query.id.length : query.id?.length,
+  isId(query.ids, layouts.discord) ? Number(decode(query.ids, layouts.discord).sequence) : query.ids?.length,
+]
+export function checkedId(given: string | number): string {
+  if (!isId(given)) throw new RangeError(`the id has ${typeof given === 'string' ? given.length : given} characters`)
+  return given
+}
 // @ts-expect-error an unknown value is no id
 timestampMsOf(parameter, layouts.discord)
 export const time: number = timestampMsOf(text, layouts.discord)
@@ -298,6 +307,7 @@ defineSerial({ pattern: '{sequence}', layout: layouts.twitter }).format(narrowNu
 declare const unknownLayout: Layout
 // @ts-expect-error the widths are not known
 decode(narrowNumber, unknownLayout)
+defineSerial({ pattern: '{sequence}', layout: layouts.js53 }).format(narrowNumber)
 // A generator, a serial or a kind of any layout can be passed where the layout is not known.
 createGenerator({ node: 3 }) satisfies IdGenerator
 defineSerial({ pattern: '{sequence}', layout: layouts.js53 }) satisfies Serial
