@@ -2,7 +2,7 @@ import { rangeError, show, typeError } from '../core/errors.js'
 import { type Rows, readTable } from '../core/options.js'
 import { type Field, type GivenId, genuineLayout, type Layout } from '../layout/index.js'
 import { checkKeys } from '../mask/keys.js'
-import { type Form, idForm, uuidForm } from './form.js'
+import { type Form, idForm, patternOf, uuidForm } from './form.js'
 import type { Kind, KindOptions, KindText, UuidKind, UuidKindOptions } from './kind.js'
 import { opaqueForm } from './opaque.js'
 import { schemaOf } from './schema.js'
@@ -103,6 +103,7 @@ function kindOf<Id, Given>(prefix: string, form: Form<Id, Given>): Kind<string, 
   return Object.freeze({
     prefix,
     length,
+    pattern: patternOf(start, form),
     text,
     id,
     is: (value: unknown): value is KindText => schema['~standard'].validate(value).issues === undefined,

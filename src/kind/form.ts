@@ -14,6 +14,8 @@ export const kindText = /^([a-z](?:[a-z_]{0,61}[a-z])?)_((?:[0-9a-hjkmnp-tv-z]{1
 export interface Form<Id, Given> {
   /** Digits of every text. */
   readonly digits: number
+  /** The most bits that the digits have. */
+  readonly bits: number
   /** Writes character codes. @throws TypeError, RangeError `ERR_ID_INVALID` */
   write(given: Given, codes: number[], at: number): void
   /** Reads the digits from this character on. @throws RangeError `ERR_ID_INVALID` */
@@ -24,6 +26,7 @@ export interface Form<Id, Given> {
 export function idForm(layout: Layout): Form<bigint, bigint | string | number> {
   return {
     digits: digits64,
+    bits: layout.bits,
     write(id, codes, at) {
       loadId(id, layout)
       writeDigits(codes, at)
@@ -42,6 +45,7 @@ export function uuidForm(): Form<string, string | Uint8Array> {
   const block = new DataView(new ArrayBuffer(16))
   return {
     digits: 2 * digits64,
+    bits: 128,
     write(uuid, codes, at) {
       loadUuid(uuid, block)
       write128(block, codes, at)
@@ -62,4 +66,16 @@ export function digitsError(text: string, at: number, bits: number): RangeError 
     'ERR_ID_INVALID',
     `the digits ${show(digits)} of the text have ${fault}; a text has ${bits} bits in the digits ${alphabet}`,
   )
+}
+
+/**
+ * The source of a regular expression for texts: the digits above these bits are 0, and the first digit of the
+ * bits is as small as they make it. 63 bits in 13 digits have `[0-7]` and 12 digits of the alphabet.
+ */
+export function patternOf(start: string, { digits, bits }: Pick<Form<never, never>, 'digits' | 'bits'>): string {
+  const whole = Math.floor(bits / 5)
+  const first = alphabet.slice(0, 2 ** (bits % 5))
+  const zeros = digits - whole - (first.length > 1 ? 1 : 0)
+  const top = first.length > 10 ? `[0-9${first.slice(10)}]` : `[0-${first.at(-1)}]`
+  return `^${start}${'0'.repeat(zeros)}${first.length > 1 ? top : ''}[0-9a-hjkmnp-tv-z]{${whole}}$`
 }

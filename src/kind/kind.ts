@@ -28,6 +28,12 @@ export interface Kind<P extends string = string, Id = bigint, Given = bigint | s
   /** Characters of every text. */
   readonly length: number
   /**
+   * Source of a regular expression for the texts, for JSON Schema, zod and forms: `new RegExp(kind.pattern)`.
+   * It matches the texts that `is` accepts, and no others. Without a key it cannot tell opaque texts from
+   * other texts of their form, so `is` refuses most texts that match.
+   */
+  readonly pattern: string
+  /**
    * Writes the text of an id.
    *
    * @param id - A bigint, or the id in decimal digits; of the kind's layout. A number, if this layout has at

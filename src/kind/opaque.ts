@@ -29,6 +29,7 @@ export function opaqueForm(
 
   return {
     digits: 2 * digits64,
+    bits: 128,
     write(id, codes, at) {
       loadId(id, layout)
       blockView.setUint32(0, halves[high] as number)
