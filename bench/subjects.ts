@@ -207,6 +207,16 @@ export const subjects: readonly Subject[] = [
   yardstick('array-fill', 'BigUint64Array#fill', { fill: (array) => array.fill(anId) }),
   // 122 random bits, from a pool that Node refills in batches.
   yardstick('random-uuid', 'crypto.randomUUID()', { next: () => randomUUID(), nextUuid: () => randomUUID() }),
+  {
+    name: 'graupel-random-uuid',
+    title: 'graupel without a node',
+    group: 'yardstick',
+    async load() {
+      const { createRandomUuidGenerator }: typeof import('graupel/uuid') = await import(urlOf(undefined, 'uuid'))
+      const { next, fill } = createRandomUuidGenerator()
+      return () => ({ nextUuid: next, fillUuids: fill })
+    },
+  },
   // Since Node 26; without order within a millisecond.
   yardstick('random-uuid-v7', 'crypto.randomUUIDv7()', randomUUIDv7 === undefined ? {} : { nextUuid: randomUUIDv7 }),
   // measure/stores.ts reads the names. Only one client of each server takes part in a start of many

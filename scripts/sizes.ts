@@ -14,6 +14,8 @@ export const programs = {
   parseId: "import { parseId } from 'graupel'; globalThis.id = parseId(globalThis.text, 'base62')",
   defineSerial: "import { defineSerial, layouts } from 'graupel'; globalThis.define = [defineSerial, layouts]",
   createGenerator: "import { createGenerator } from 'graupel'; globalThis.ids = createGenerator({ node: 7 })",
+  randomUuids:
+    "import { createRandomUuidGenerator } from 'graupel/uuid'; globalThis.uuids = createRandomUuidGenerator()",
   connect: "import { connect } from 'graupel/client'; globalThis.ids = connect({ url: '/' })",
 } as const
 
@@ -23,6 +25,7 @@ const names: Record<keyof typeof programs, string> = {
   parseId: '`parseId`',
   defineSerial: '`defineSerial`, `layouts`',
   createGenerator: '`createGenerator`',
+  randomUuids: '`createRandomUuidGenerator` of `graupel/uuid`',
   connect: '`connect` of `graupel/client`',
 }
 
@@ -34,6 +37,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 
 /** Bytes of a program after esbuild and gzip. */
 export async function sizeByEsbuild(program: string): Promise<number> {
+  return compressed(await bundled(program))
+}
+
+/** A program after esbuild, for browsers. */
+export async function bundled(program: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: program, resolveDir: root },
     bundle: true,
@@ -42,7 +50,7 @@ export async function sizeByEsbuild(program: string): Promise<number> {
     platform: 'browser',
     write: false,
   })
-  return compressed(outputFiles[0]?.text ?? '')
+  return outputFiles[0]?.text ?? ''
 }
 
 export function compressed(code: string): number {

@@ -92,7 +92,7 @@ export function uuidBytes(uuid: string | Uint8Array): Uint8Array {
 /**
  * Takes a UUID apart. Without a layout, it reads every UUID. With a layout, it reads UUIDs that a generator
  * of the layout made, and returns their node, sequence and id too. Nothing in a UUID tells which layout it
- * has, or whether another program made it.
+ * has, or whether another program made it: a UUID of {@link createRandomUuidGenerator} has no layout.
  *
  * @param uuid - Its text, in either case, with or without braces; or 16 bytes.
  * @param layout - The layout of the generator. A number is the index of a callback, and is ignored.

@@ -108,6 +108,13 @@ export function createUuidGenerator(given: { ids?: IdSource } & UuidOptions = {}
   }
   const names = [...Object.keys(generatorRows), 'version', 'ids']
   const { version = 7, ids, ...options } = readOptions(given, names, '{ node: 7 }', optionsElsewhere)
+  if ((options.node as unknown) === 'random') {
+    throw typeError(
+      'ERR_NODE_INVALID',
+      "node is 'random'; createRandomUuidGenerator() makes UUIDs without a node",
+      'node',
+    )
+  }
   if (version !== 7 && version !== 8) {
     throw rangeError('ERR_OPTION_INVALID', `version is ${show(version)}; pass 7 or 8`, 'version')
   }

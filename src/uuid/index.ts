@@ -18,4 +18,5 @@ export {
   type UuidVersionOption,
 } from './generator.js'
 export { idOfUuid, type UuidKeyOptions, uuidOf } from './of-id.js'
+export { createRandomUuidGenerator, type RandomUuidGenerator } from './random.js'
 export { ulidOf, uuidOfUlid } from './ulid.js'

@@ -3,6 +3,7 @@ import { halves, high, low, whole } from '../core/typed-array.js'
 import type { Layout } from '../layout/index.js'
 import type { NativeUuids } from '../numbers/addon.js'
 import { UuidBits, type UuidVersion } from './bits.js'
+import { pool, take } from './pool.js'
 
 /**
  * Returns functions that write ids of a layout as UUIDs, each with new random bits: `set` and `setId` to
@@ -35,21 +36,4 @@ export function uuidWriter(layout: Layout, version: UuidVersion, native?: Native
     }
   }
   return { bits, set, write, fill, setId: (id: bigint) => halved(id, set), text: (id: bigint) => halved(id, write) }
-}
-
-/**
- * Random words. A call of `crypto` for each UUID would take longer than all the rest; a call writes 65 536
- * bytes at most.
- */
-const pool = /* @__PURE__ */ (() => new Int32Array(65_536 / 4))()
-let taken = /* @__PURE__ */ (() => pool.length)()
-
-/** Takes words of the pool, which no other UUID gets. Returns the index of the first. */
-function take(count: number): number {
-  if (taken > pool.length - count) {
-    globalThis.crypto.getRandomValues(pool)
-    taken = 0
-  }
-  taken += count
-  return taken - count
 }

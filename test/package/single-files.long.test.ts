@@ -30,6 +30,7 @@ const everything = `
   import { acquireLease } from 'graupel/lease'
   import { createCounter, createSegmentGenerator } from 'graupel/segments'
   import { memoryStore } from 'graupel/stores'
+  import { createRandomUuidGenerator } from 'graupel/uuid'
 
   const store = memoryStore()
   const headers = { 'content-type': 'application/vnd.graupel.runs', 'graupel-byte-order': 'little-endian', 'graupel-layout': 'twitter' }
@@ -42,6 +43,7 @@ const everything = `
     lease: () => acquireLease({ store }),
     counter: () => createCounter({ store, name: 'counter' }),
     segments: () => createSegmentGenerator({ store, name: 'segments' }),
+    'random UUIDs': () => createRandomUuidGenerator(),
     client: () => connect({ url: 'http://service', count: 10, fetch }),
   }
   async function callAll() {
@@ -75,6 +77,7 @@ const names = [
   'lease',
   'counter',
   'segments',
+  'random UUIDs',
   'client',
 ]
 const outcomes = (outcome: string) =>

@@ -1,11 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
+import { decodeUuid } from 'graupel/uuid'
 import { build as vite } from 'vite'
 import { afterAll, describe, expect, it } from 'vitest'
 import webpack from 'webpack'
 import { filesIn } from '../../scripts/bundle.ts'
-import { compressed, programs, sizeByEsbuild, tableOfSizes } from '../../scripts/sizes.ts'
+import { bundled, compressed, programs, sizeByEsbuild, tableOfSizes } from '../../scripts/sizes.ts'
 import { read, repository } from '../support/documents.js'
 
 const dist = join(repository, 'dist')
@@ -78,6 +80,17 @@ describe('a bundle for browsers', () => {
       })
       expect(sizeOf('webpack.js')).toBeLessThanOrEqual(3600)
     })
+  })
+
+  it('of createRandomUuidGenerator has at most 3 kB, and makes UUIDs without Node', async () => {
+    expect(await sizeByEsbuild(programs.randomUuids)).toBeLessThanOrEqual(3000)
+    const page = createContext({ crypto })
+    runInContext(await bundled(programs.randomUuids), page)
+    const made = runInContext('uuids.take(100_000)', page) as string[]
+    const uuid = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
+    expect(made.filter((text) => !uuid.test(text))).toEqual([])
+    expect([...made]).toEqual([...new Set(made)].sort())
+    expect(Math.abs((decodeUuid(made[0] as string).timestampMs ?? 0) - Date.now())).toBeLessThan(60_000)
   })
 
   it('of a bare import keeps the import for Node, and is empty for browsers', async () => {

@@ -1,5 +1,5 @@
 import { createGenerator, engineInfo, layouts } from 'graupel'
-import { createUuidGenerator, decodeUuid } from 'graupel/uuid'
+import { createRandomUuidGenerator, createUuidGenerator, decodeUuid } from 'graupel/uuid'
 import { useClient } from './use-client.mjs'
 
 // This program is bundled into a page. It makes a million ids one by one and a million in arrays, then UUIDs
@@ -42,6 +42,11 @@ for (let i = 0; i < 10_000; i++) {
   isAscending &&= uuid > lastUuid
   lastUuid = uuid
   slots.add(decodeUuid(uuid, layouts.twitter).id).add(ids.next())
+}
+lastUuid = ''
+for (const uuid of createRandomUuidGenerator().take(10_000)) {
+  isAscending &&= uuid > lastUuid
+  lastUuid = uuid
 }
 const inWorker = new Promise((resolve) => {
   new Worker('/worker.js').onmessage = ({ data }) => resolve(data)
