@@ -24,10 +24,12 @@
   },
   "targets": [
     {
-      # Opens pages and files. No code in it runs for each id, so it is optimized for size, which makes it half as large.
+      # Opens generators, pages and files. No code in it runs for each id, so it is optimized for size, which makes it half as large.
       "target_name": "host",
       "type": "static_library",
       "sources": [
+        "native/binding/bounds.cc",
+        "native/binding/options.cc",
         "native/host/durable_ceiling.cc",
         "native/host/generation.cc",
         "native/host/header.cc",
@@ -63,12 +65,10 @@
       "dependencies": ["host"],
       "sources": [
         "native/binding/addon.cc",
-        "native/binding/bounds.cc",
         "native/binding/calls.cc",
         "native/binding/elements.cc",
         "native/binding/environment.cc",
         "native/binding/no_demangler.cc",
-        "native/binding/options.cc",
         "native/binding/uuids.cc",
         "native/core/clock.cc"
       ],

@@ -1,6 +1,6 @@
 import { rangeError, show } from '../core/errors.js'
-import { type Field, type GivenId, genuineLayout, type Layout, loadId } from '../layout/index.js'
 import { halves, high, low, whole } from '../core/typed-array.js'
+import { type Field, type GivenId, genuineLayout, type Layout, loadId } from '../layout/index.js'
 
 /**
  * Scatters an id for a database that splits its keys by ranges, such as Spanner, TiDB, CockroachDB or HBase:

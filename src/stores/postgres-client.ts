@@ -12,7 +12,7 @@ interface PgClient {
 }
 interface PgPool extends PgClient {
   readonly totalCount: number
-  connect(): Promise<PgConnection>
+  connect(done: (error: Error | undefined, connection: PgConnection) => void): unknown
 }
 interface PgConnection extends PgClient {
   on(event: 'error', listener: () => void): unknown
@@ -92,11 +92,18 @@ function runOf(client: PostgresClient): Run {
 
 /** Does what the query() of a pool does, and also closes a connection whose rows are refused. */
 async function onConnection<T>(pool: PgPool, text: string, check: (rows: readonly unknown[]) => T): Promise<T> {
-  const connection = await pool.connect()
   // The failed query reports that the connection has ended. Without a listener, the event would end the
   // process.
   const ignore = () => {}
-  connection.on('error', ignore)
+  // By a callback, because a server may send its last error together with the greeting. A promise would run
+  // its reaction after that error, when the connection still has no listener.
+  const connection = await new Promise<PgConnection>((resolve, reject) => {
+    pool.connect((error, given) => {
+      if (error) return reject(error)
+      given.on('error', ignore)
+      resolve(given)
+    })
+  })
   let isClosed = true
   try {
     const result = check((await connection.query(text)).rows)

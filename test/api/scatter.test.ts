@@ -7,6 +7,7 @@ const all = Object.values(layouts)
 const narrow = defineLayout({
   name: 'narrow',
   epochMs: 0,
+  tickMs: 1,
   fields: [
     ['timestamp', 12],
     ['node', 3],

@@ -23,7 +23,11 @@ const kinds = Array.from({ length: 63 }, (_, i) => i + 2).map((bits) => ({
   kind: defineKind({ prefix: 'ord', layout: layoutOf(bits) }),
 }))
 const uuids = defineKind({ prefix: '', uuid: true })
-const opaque = defineKind({ prefix: 'inv', layout: layouts.twitter, keys: { a: Uint8Array.from({ length: 16 }, (_, i) => i) } })
+const opaque = defineKind({
+  prefix: 'inv',
+  layout: layouts.twitter,
+  keys: { a: Uint8Array.from({ length: 16 }, (_, i) => i) },
+})
 
 /** Texts that look like the texts of a kind: random digits, of which many are the least or the greatest. */
 const digitsOf = (length: number) =>

@@ -20,6 +20,8 @@ export class Project {
   readonly service: string
   #foreign: Promise<unknown> | undefined
   #smokes = 0
+  /** The digest of the js engine in this process. */
+  #digest: string | undefined
 
   private constructor(folder: string, service: string) {
     this.service = service
@@ -41,6 +43,7 @@ export class Project {
     for (const [name, source] of [
       ['smoke', 'smoke.ts'],
       ['smoke-worker', 'smoke-worker.ts'],
+      ['script', 'script.mts'],
       ['use-client', 'use-client.mts'],
     ]) {
       const text = readFileSync(join(repository, `test/runtimes/${source}`), 'utf8')
@@ -93,10 +96,12 @@ export class Project {
     if (why !== undefined || !existsSync(result)) {
       throw new Error(`${command} ${all.join(' ')}: ${why ?? 'no result'}\n${readFileSync(output, 'utf8')}`)
     }
-    const { runtime, kind, file, ids } = JSON.parse(readFileSync(result, 'utf8'))
+    const { runtime, kind, file, ids, digest } = JSON.parse(readFileSync(result, 'utf8'))
     const name = file?.split(/[\\/]/).slice(-2).join('/')
     const own = `${target?.folder}/${target?.file}`
     if (kind !== 'native' || name !== own) throw new Error(`${runtime} ran on ${kind} ${name ?? ''}, not on ${own}`)
+    this.#digest ??= digestOfScript('js')
+    if (digest !== this.#digest) throw new Error(`${runtime}: the native engine and the js engine make different ids`)
     return { runtime, engine: `native, ${name}`, proof: `smoke test, ${ids.toLocaleString('en')} ids` }
   }
 }

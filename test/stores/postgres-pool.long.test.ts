@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { postgresStore } from '../../src/stores/postgres.js'
 import type { SqlStore } from '../../src/stores/sql.js'
@@ -50,6 +51,28 @@ describeWith(['postgres'], 'PostgreSQL with a shared pool', () => {
     for (const client of used.splice(0)) await client.end()
   })
   afterAll(() => server?.stop())
+
+  it('rejects if the server sends its last error together with the greeting', async () => {
+    const message = (type: string, body: Buffer) => {
+      const length = Buffer.alloc(4)
+      length.writeInt32BE(body.length + 4)
+      return Buffer.concat([Buffer.from(type), length, body])
+    }
+    const error = 'SFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0'
+    const greeting = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I')), message('E', Buffer.from(error))]
+    const ending = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.end(Buffer.concat(greeting)))
+    })
+    await new Promise<void>((resolve) => ending.listen(0, host, resolve))
+    try {
+      const store = postgresStore(poolOf({ port: (ending.address() as AddressInfo).port }))
+      // An error of the connection without a listener would fail the run as an uncaught exception.
+      await expect(store.read(freshKey())).rejects.toThrow()
+    } finally {
+      await new Promise((resolve) => ending.close(resolve))
+    }
+  })
 
   describe.each(Object.entries(clients))('by %s', (client, share) => {
     const calls: Record<string, (store: SqlStore, key: string, version: string) => unknown> = {
