@@ -32,8 +32,8 @@ export interface BaseSerial<F extends readonly Field[] = readonly Field[]> {
   /**
    * Writes the text of an id.
    *
-   * @param id - A bigint, or the id in decimal digits; of the serial's layout. A number, if this layout has at
-   * most 53 bits.
+   * @param id - A bigint, or the id in decimal digits; of the serial's layout. A number, if this layout has
+   * at most 53 bits.
    * @throws TypeError, RangeError `ERR_ID_INVALID` for anything but an id, or for an id that is too wide for
    * the layout.
    */
