@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { createGenerator, defineLayout, gather, layouts, scatter } from 'graupel'
+import { createGenerator, defineLayout, gather, type Layout, layouts, scatter } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { caught } from '../support/engines.js'
 
-const all = Object.values(layouts)
+const all: readonly Layout[] = Object.values(layouts)
 const narrow = defineLayout({
   name: 'narrow',
   epochMs: 0,

@@ -8,6 +8,7 @@ import { bareTarball, binaryPath, publishedBinary, tarballIn } from '../package/
 import { repository } from '../support/documents.ts'
 import { hangMs } from '../support/until.ts'
 import { environment, type Outcome, run } from './run.ts'
+import { digestOfScript } from './script.mts'
 
 const foreignTargets = ['linux-arm64-glibc', 'linux-x64-musl', 'linux-arm64-musl', 'win32-x64'] as const
 type ForeignTarget = (typeof foreignTargets)[number]
