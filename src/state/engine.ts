@@ -118,12 +118,12 @@ export interface Core {
   fill(array: IdArray, from: number, to: number, permit?: Permit): number
 
   /**
-   * Blocks until an attempt to raise the ceiling has ended, or for `bopenTimeoutMs`. Called after `observe()`. For
+   * Blocks until an attempt to raise the ceiling has ended, or for `blockMs`. Called after `observe()`. For
    * the ceiling of a lease the outcome is `timeout` at once.
    *
    * @param attempt - 0 at first; the attempt that the last call returned, if the caller continues to wait.
    */
-  awaitCeiling(attempt: number, bopenTimeoutMs: number): CeilingWaited
+  awaitCeiling(attempt: number, blockMs: number): CeilingWaited
   /**
    * Raises the bounds of the state, in all threads of the process. Threads still hand out the runs that they
    * have. Does nothing to a bound that is already as high, or if the core is closed.

@@ -6,8 +6,8 @@ import { describeWith } from '../support/needs.ts'
 import { deletePages } from '../support/pages.ts'
 import { cleanUp, failure, Obedient, type Plan, testClock } from '../support/processes.ts'
 
-// A new page and a new claim begin with the next tick. createGenerator waits for that tick, for openTimeoutMs at
-// most.
+// A new page and a new claim begin with the next tick. createGenerator waits for that tick, for at most
+// openTimeoutMs.
 
 afterEach(cleanUp)
 
