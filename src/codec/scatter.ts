@@ -5,18 +5,17 @@ import { type Field, type GivenId, genuineLayout, type Layout, loadId } from '..
 /**
  * Scatters an id for a database that splits its keys by ranges, such as Spanner, TiDB, CockroachDB or HBase:
  * ascending keys would all go to one server. Writes the bits of the id in reverse, within the width of the
- * layout, so consecutive ids lie far apart. A scattered id has as many bits as ids of the layout. It hides
- * nothing, and scattered ids do not sort by time: docs/databases.md says when that is wrong.
+ * layout. Scattered ids do not sort by time, and hide nothing: docs/databases.md says when they are wrong.
  *
  * @param id - A bigint of the layout, or its decimal digits. A number, with a layout of at most 53 bits.
  * @param layout - The layout of the id.
- * @param lanes - Scatters into so many lanes, in each of which keys ascend by time: a power of two, from 2 to
- * the number of ids of the layout. The lowest bits of the id choose the lane, so the lanes are even if these
- * bits are: give the generator `sequenceStart: 'rotate'`. Without it, all bits are reversed.
+ * @param lanes - The number of lanes, in each of which keys ascend by time: a power of two from 2 to 2^bits of
+ * the layout. The lowest bits of the id choose the lane: `sequenceStart: 'rotate'` fills all lanes alike.
+ * Without it, all bits are reversed.
  * @throws TypeError, RangeError `ERR_ID_INVALID`; TypeError `ERR_LAYOUT_INVALID`; RangeError
  * `ERR_OPTION_INVALID` for lanes.
  * @example
- * const key = scatter(2125716401201586176n, layouts.twitter) // 8935141660718370n
+ * const key = scatter(2125716401201586176n, layouts.twitter) // 833068398543068n
  * gather(key, layouts.twitter) // 2125716401201586176n
  * scatter(7n, layouts.twitter, 4) // 6917529027641081857n: lane 3
  */
