@@ -15,7 +15,7 @@ import type { NumberPart, SerialPart } from './parts.js'
 export type Serial<F extends readonly Field[] = readonly Field[]> = BaseSerial<F> & FormatOf<F>
 
 /** The type of `format`, which depends on the layout. @internal */
-export interface FormatOf<F extends readonly Field[]> {
+interface FormatOf<F extends readonly Field[]> {
   readonly format: (id: GivenId<F>) => string
 }
 
