@@ -6,15 +6,27 @@ export type { EngineKind, EngineOption } from './engine/choose.js'
 export { type EngineInfo, engineInfo } from './engine/info.js'
 export { type NodeSources, nodeFromEnvironment } from './engine/source/environment.js'
 export { createGenerator } from './generator/create.js'
-export type { BaseGenerator, IdGenerator, NarrowGenerator, Stats } from './generator/id-generator.js'
+export type {
+  BaseGenerator,
+  GeneratorOf,
+  GeneratorView,
+  IdGenerator,
+  NarrowGenerator,
+  Stats,
+  TagGenerator,
+} from './generator/id-generator.js'
 export type { GeneratorOptions, GeneratorSettings } from './generator/options.js'
 export {
   composeId,
   type DecodedId,
+  type DecodedTags,
   decode,
   defineLayout,
   type Field,
   type GivenId,
+  type GivenTags,
+  type GivenTagsPart,
+  type IdFacts,
   type IdParts,
   type IdRange,
   type IsNarrow,
@@ -26,6 +38,11 @@ export {
   type NodeFieldOf,
   type NodeOf,
   type Placement,
+  type PlainIdParts,
+  type TagOf,
+  type TagPlacement,
+  type TagRole,
+  type TagValues,
   timestampMsOf,
 } from './layout/index.js'
 export type { AheadEvent, EngineEvent, LeaseEvent, SegmentsEvent } from './platform/events.js'

@@ -45,10 +45,10 @@ function labelLine(cells: readonly Cell[], labelled: number, paint: Paint): stri
 
 /** The fields of all 64 bits, the most significant first, each with its digits and its colour. */
 export function cellsOf(id: bigint, reading: Reading): Cell[] {
-  const { layout, fields, sequence } = reading
+  const { layout, fields, sequence, tags } = reading
   const digits = id.toString(2).padStart(64, '0')
-  const values: Record<string, number> = { ...fields, sequence }
-  const names = layout.nodeFields.map(({ name }) => name)
+  const values: Record<string, number> = { ...fields, ...tags, sequence }
+  const names = [...layout.nodeFields, ...layout.tagFields].map(({ name }) => name)
   const cells = layout.placements.map(({ name, bits, shift }): Cell => {
     const end = 64 - shift
     const common = { name, bits, shift, digits: digits.slice(end - bits, end) }

@@ -128,7 +128,9 @@ export function onlyLikely<T extends Pick<Guess, 'layout' | 'plausibility'>>(ran
 
 /** Whether equal nodes make equal ids in both. */
 export function makeSameIds(a: Layout, b: Layout): boolean {
-  const shape = ({ epochMs, tickMs, nodeBits, timestamp, sequence }: Layout) =>
-    [epochMs, tickMs, nodeBits, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift].join()
+  const shape = ({ epochMs, tickMs, nodeBits, timestamp, sequence, tagFields }: Layout) => {
+    const tags = tagFields.flatMap(({ bits, shift }) => [bits, shift])
+    return [epochMs, tickMs, nodeBits, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift, ...tags].join()
+  }
   return shape(a) === shape(b)
 }

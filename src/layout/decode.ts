@@ -1,19 +1,35 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { type Instant, toMs } from '../core/moment.js'
 import { ownProperties } from '../core/options.js'
-import { halves, high, low, two32 } from '../core/typed-array.js'
+import { halves, high, low } from '../core/typed-array.js'
 import { genuineLayout } from './define.js'
 import { loadId } from './id.js'
-import type { Field, GivenId, Layout, NodeFieldOf, Placement } from './layout.js'
+import type { Field, GivenId, Layout, NodeFieldOf, TagOf } from './layout.js'
 import { combineNode, type NodeOf, placeNode } from './node.js'
+import { partOf } from './part.js'
+import { checkTags, type GivenTags, placeTags, type TagValues, tagsOf } from './tags.js'
 
 /**
- * The parts of an id, as {@link decode} returns them.
+ * The parts of an id, as {@link decode} returns them: {@link IdFacts}, and `tags` if the layout has tags.
  *
  * @example
  * decode('175928847299117063', layouts.discord).fields // { worker: 1, process: 0 }
  */
-export interface DecodedId<F extends readonly Field[] = readonly Field[]> {
+export type DecodedId<F extends readonly Field[] = readonly Field[]> = IdFacts<F> & DecodedTags<F>
+
+/**
+ * The property `tags`: the values of all tags by their names, if the layout has tags. It is optional if
+ * TypeScript does not know the layout.
+ */
+export type DecodedTags<F extends readonly Field[]> =
+  string extends TagOf<F>
+    ? { tags?: TagValues<F> }
+    : [TagOf<F>] extends [never]
+      ? { tags?: never }
+      : { tags: TagValues<F> }
+
+/** The parts that ids of every layout have. */
+export interface IdFacts<F extends readonly Field[] = readonly Field[]> {
   /** The time at which the id was made, to the tick. */
   timestamp: Date
   /** The same moment in milliseconds since 1970. */
@@ -27,12 +43,26 @@ export interface DecodedId<F extends readonly Field[] = readonly Field[]> {
 }
 
 /**
- * The parts that {@link composeId} takes, with the node in either form.
+ * The parts that {@link composeId} takes, with the node in either form: {@link PlainIdParts}, and `tags` if
+ * the layout has tags.
  *
  * @example
  * composeId({ timestampMs: Date.UTC(2024, 0, 1), node: 0 }, layouts.twitter) // 1741610183685046272n
  */
-export interface IdParts<F extends readonly Field[] = readonly Field[]> {
+export type IdParts<F extends readonly Field[] = readonly Field[]> = PlainIdParts<F> & GivenTagsPart<F>
+
+/** The property `tags`, which is required if one of the tags has to be chosen. */
+export type GivenTagsPart<F extends readonly Field[]> =
+  string extends TagOf<F>
+    ? { readonly tags?: GivenTags<F> }
+    : [TagOf<F>] extends [never]
+      ? unknown
+      : [TagOf<F, 'tag'>] extends [never]
+        ? { readonly tags?: GivenTags<F> }
+        : { readonly tags: GivenTags<F> }
+
+/** The parts that ids of every layout are made of. */
+export interface PlainIdParts<F extends readonly Field[] = readonly Field[]> {
   /** Milliseconds since 1970; rounded down to the layout's tick. */
   timestampMs: number
   /** One number over all node fields, or a number for each field. */
@@ -68,13 +98,15 @@ export function decode<F extends readonly Field[]>(id: GivenId<F>, layout: Layou
     fields[field.name] = part
     node = node * 2 ** field.bits + part
   }
-  return {
+  const facts: IdFacts<F> = {
     timestamp: new Date(timestampMs),
     timestampMs,
     node,
-    fields: fields as DecodedId<F>['fields'],
+    fields: fields as IdFacts<F>['fields'],
     sequence: partOf(upper, lower, layout.sequence),
   }
+  const decoded = layout.tagFields.length === 0 ? facts : { ...facts, tags: tagsOf(layout, upper, lower) }
+  return decoded as DecodedId<F>
 }
 
 /**
@@ -103,23 +135,7 @@ export function timeOf<F extends readonly Field[]>(
   return epochMs + partOf(upper, lower, timestamp) * tickMs
 }
 
-/**
- * Reads a field of at most 53 bits from the halves of an id: bigints, and powers and remainders of numbers,
- * take ten times as long. @internal
- */
-export function partOf(upper: number, lower: number, { bits, shift }: Placement): number {
-  if (shift >= 32) return lowBits(upper >>> (shift - 32), bits)
-  const below = lower >>> shift
-  const bitsBelow = 32 - shift
-  if (bits <= bitsBelow) return lowBits(below, bits)
-  return lowBits(upper, bits - bitsBelow) * (two32 / ((1 << shift) >>> 0)) + below
-}
-
-function lowBits(word: number, bits: number): number {
-  return bits >= 32 ? word : word & ((1 << bits) - 1)
-}
-
-const partNames = ['timestampMs', 'node', 'sequence', 'timestamp', 'fields']
+const partNames = ['timestampMs', 'node', 'sequence', 'timestamp', 'fields', 'tags']
 
 /**
  * Puts an id together from its parts: the reverse of {@link decode}. For range queries (the first id of a
@@ -127,10 +143,11 @@ const partNames = ['timestampMs', 'node', 'sequence', 'timestamp', 'fields']
  * result of {@link decode} can be passed; it is refused if `timestamp` or `fields` contradict `timestampMs`
  * or `node`.
  *
- * @param parts - `timestampMs` and `node` are required; the sequence is 0 by default.
+ * @param parts - `timestampMs` and `node` are required, and the tags that have no default; the sequence is 0
+ * by default.
  * @param layout - The layout of the id.
  * @throws TypeError, RangeError `ERR_ID_INVALID` for a time or sequence that the layout cannot hold;
- * TypeError, RangeError `ERR_NODE_INVALID`.
+ * TypeError, RangeError `ERR_NODE_INVALID`; `ERR_OPTION_INVALID` for tags.
  * @example
  * const parts = { timestampMs: 1462015105796, node: { worker: 1, process: 0 }, sequence: 7 }
  * composeId(parts, layouts.discord) // 175928847299117063n
@@ -154,7 +171,8 @@ export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout:
     sequence = 0,
     timestamp,
     fields,
-  } = ownProperties(parts, partNames, 'ERR_ID_INVALID', 'the part')
+    tags = {},
+  } = ownProperties<IdParts>(parts as IdParts, partNames, 'ERR_ID_INVALID', 'the part')
   if (typeof timestampMs !== 'number' || Number.isNaN(timestampMs)) {
     throw rangeError(
       'ERR_ID_INVALID',
@@ -189,8 +207,10 @@ export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout:
       `fields are those of node ${combineNode(layout, fields)}, and node is ${combined}; pass the same in both, or leave fields out`,
     )
   }
+  const given = checkTags(layout, tags, 'the id')
   return (
     (BigInt(tick) << BigInt(layout.timestamp.shift)) |
+    placeTags(layout, given) |
     placeNode(layout, combined) |
     (BigInt(sequence) << BigInt(layout.sequence.shift))
   )

@@ -148,10 +148,10 @@ function fieldsOf(fields: unknown, refuse: (what: string) => RangeError): readon
     throw refuse(`fields is ${show(fields)}; pass an array of [name, bits], the most significant first`)
   const seen = new Set<string>()
   const copy = Array.from(fields, (field: unknown) => {
-    if (!Array.isArray(field) || field.length !== 2) {
+    if (!Array.isArray(field) || (field.length !== 2 && field.length !== 3)) {
       throw refuse(`a field is ${show(field)}; write it as [name, bits], such as ['worker', 10]`)
     }
-    const [name, bits] = field
+    const [name, bits, role] = field
     if (typeof name !== 'string' || !/^[a-z][a-zA-Z0-9_]*$/.test(name)) {
       throw refuse(`a field is named ${show(name)}; use a small letter, then letters, digits or _`)
     }
@@ -160,7 +160,14 @@ function fieldsOf(fields: unknown, refuse: (what: string) => RangeError): readon
     if (!Number.isInteger(bits) || bits < 1 || bits > maxFieldBits) {
       throw refuse(`the field ${show(name)} has ${show(bits)} bits; pass a whole number from 1 to ${maxFieldBits}`)
     }
-    return Object.freeze([name, bits] as const)
+    if (field.length === 2) return Object.freeze([name, bits] as const)
+    if (role !== 'tag' && role !== 'tag?') {
+      throw refuse(`the field ${show(name)} has the role ${show(role)}; pass 'tag' or 'tag?', or leave it out`)
+    }
+    if (name === 'timestamp' || name === 'sequence') {
+      throw refuse(`the field '${name}' is a tag, and ids need it to be distinct; make it no tag`)
+    }
+    return Object.freeze([name, bits, role] as const)
   })
   for (const name of ['timestamp', 'sequence']) {
     if (!seen.has(name)) throw refuse(`there is no field '${name}'; every layout has one`)

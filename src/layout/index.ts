@@ -1,9 +1,22 @@
-export { composeId, type DecodedId, decode, type IdParts, partOf, timeOf, timestampMsOf } from './decode.js'
+export {
+  composeId,
+  type DecodedId,
+  type DecodedTags,
+  decode,
+  type GivenTagsPart,
+  type IdFacts,
+  type IdParts,
+  type PlainIdParts,
+  timeOf,
+  timestampMsOf,
+} from './decode.js'
 export { checkMakesIds, defineLayout, genuineLayout } from './define.js'
 export { isId, loadId, toId } from './id.js'
-export type { Field, GivenId, IsNarrow, NodeFieldOf } from './layout.js'
+export type { Field, GivenId, IsNarrow, NodeFieldOf, TagOf, TagPlacement, TagRole } from './layout.js'
 export { fieldsText, Layout, type LayoutSpec, type Placement } from './layout.js'
 export { combineNode, type NodeOf, placeNode } from './node.js'
 export { beforeEpochError, checkLifetime, expiredError, layoutOf, optionsElsewhere } from './option.js'
+export { partOf } from './part.js'
 export { layouts } from './presets.js'
 export { type IdRange, idsBetween } from './range.js'
+export { checkTags, type GivenTags, missingTag, placeTags, type TagValues } from './tags.js'

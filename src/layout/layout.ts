@@ -1,8 +1,23 @@
-/** A field of a layout: its name, and its width of 1 to 53 bits. */
-export type Field = readonly [name: string, bits: number]
+/**
+ * Makes a field of a layout a tag, whose value the caller of a generator chooses: `'tag'` has to be chosen,
+ * and `'tag?'` is 0 unless it is chosen.
+ */
+export type TagRole = 'tag' | 'tag?'
 
-/** The names of the node fields: all but `timestamp` and `sequence`. */
-export type NodeFieldOf<F extends readonly Field[]> = Exclude<F[number][0], 'timestamp' | 'sequence'>
+/** A field of a layout: its name, its width of 1 to 53 bits, and whether it is a tag. */
+export type Field = readonly [name: string, bits: number] | readonly [name: string, bits: number, role: TagRole]
+
+/** The names of the node fields: all but `timestamp`, `sequence` and the tags. */
+export type NodeFieldOf<F extends readonly Field[]> = Exclude<
+  Extract<F[number], readonly [string, number]>[0],
+  'timestamp' | 'sequence'
+>
+
+/** The names of the tags; with a role, of the tags of this role. */
+export type TagOf<F extends readonly Field[], R extends TagRole = TagRole> = Extract<
+  F[number],
+  readonly [string, number, R]
+>[0]
 
 /**
  * Fields in a form that an interface can extend: the interface gives them a name, so editors show
@@ -61,7 +76,8 @@ export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
   tickMs: number
   /**
    * Name and width in bits of each field, the most significant first; exactly one is `timestamp` and one
-   * `sequence`.
+   * `sequence`. A third element makes a field a tag: `['shard', 6, 'tag']`, or `'tag?'` if it is 0 unless
+   * chosen. All other fields together are the node.
    */
   fields: F
   /**
@@ -92,8 +108,14 @@ export interface Placement {
   readonly shift: number
 }
 
+/** The place of a tag in an id. */
+export interface TagPlacement extends Placement {
+  /** Whether it has to be chosen; otherwise it is 0 by default. */
+  readonly isRequired: boolean
+}
+
 /**
- * The bits of an id: time, node and sequence. Made by {@link defineLayout}, or one of {@link layouts};
+ * The bits of an id: time, node, sequence and tags. Made by {@link defineLayout}, or one of {@link layouts};
  * frozen.
  *
  * Its own properties are those of {@link LayoutSpec}, so `{ ...layout, epochMs }` is a specification again.
@@ -111,7 +133,7 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   declare readonly epochMs: number
   /** Milliseconds of a tick, in which the timestamp counts. */
   declare readonly tickMs: number
-  /** Name and width in bits of each field, the most significant first. */
+  /** Name and width in bits of each field, the most significant first, and which are tags. */
   declare readonly fields: F
   /** Whether ids may use the 64th bit, with which they do not fit a signed column. */
   declare readonly unsigned: boolean
@@ -132,6 +154,8 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   declare readonly sequence: Placement
   /** The fields that together are the node, the most significant first. */
   declare readonly nodeFields: readonly (Placement & { readonly name: NodeFieldOf<F> })[]
+  /** The tags, the most significant first. */
+  declare readonly tagFields: readonly (TagPlacement & { readonly name: TagOf<F> })[]
   /** All fields with their places, the most significant first. */
   declare readonly placements: readonly Placement[]
 
@@ -140,17 +164,22 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
     Object.assign(this, spec)
     const bits = widthOf(spec.fields.map(([, width]) => width))
     let shift = bits
-    const placements = spec.fields.map(([name, width]) => {
+    const placements = spec.fields.map(([name, width, role]) => {
       shift -= width
-      return Object.freeze({ name, bits: width, shift })
+      const place = { name, bits: width, shift }
+      return Object.freeze(role === undefined ? place : { ...place, isRequired: role === 'tag' })
     })
-    const nodeFields = placements.filter(({ name }) => name !== 'timestamp' && name !== 'sequence')
+    const tagFields = placements.filter((place) => 'isRequired' in place)
+    const nodeFields = placements.filter((place) => {
+      return place.name !== 'timestamp' && place.name !== 'sequence' && !('isRequired' in place)
+    })
     const derived = {
       bits,
       nodeBits: widthOf(nodeFields.map(({ bits: width }) => width)),
       timestamp: placements.find(({ name }) => name === 'timestamp'),
       sequence: placements.find(({ name }) => name === 'sequence'),
       nodeFields: Object.freeze(nodeFields),
+      tagFields: Object.freeze(tagFields),
       placements: Object.freeze(placements),
       [brand]: true,
     }
@@ -190,9 +219,9 @@ export function isLayout(value: unknown): value is Layout {
   return typeof value === 'object' && value !== null && brand in value
 }
 
-/** The fields as people read them: `timestamp 41, node 10, sequence 12`. @internal */
+/** The fields as people read them: `timestamp 41, node 10, shard 6 tag, sequence 12`. @internal */
 export function fieldsText({ fields }: Layout): string {
-  return fields.map(([name, bits]) => `${name} ${bits}`).join(', ')
+  return fields.map((field) => field.join(' ')).join(', ')
 }
 
 function widthOf(widths: readonly number[]): number {

@@ -2,6 +2,7 @@ import { rangeError, show, typeError } from '../core/errors.js'
 import { type Instant, toMs } from '../core/moment.js'
 import { genuineLayout } from './define.js'
 import type { Field, Layout } from './layout.js'
+import { checkTags, type GivenTags, placeTags } from './tags.js'
 
 /** A range of ids, as {@link idsBetween} returns it. */
 export interface IdRange {
@@ -20,9 +21,13 @@ export interface IdRange {
  *
  * @param from - A Date, a `Temporal.Instant`, or milliseconds since 1970; `-Infinity` has no bound.
  * @param to - The same, not before `from`; `Infinity` has no bound.
- * @param layout - The layout of the ids. Its first field is the timestamp, as in all presets.
- * @throws TypeError, RangeError `ERR_OPTION_INVALID` for anything but a time, and for a `from` after `to`;
- * TypeError, RangeError `ERR_LAYOUT_INVALID`.
+ * A range contains the ids of all tags below the timestamp. If tags stand above the timestamp, ids of a time
+ * are a range for each value of these tags: pass the tags.
+ *
+ * @param layout - The layout of the ids. No node field and no sequence stands above its timestamp.
+ * @param tags - The tags of the ids, if the layout begins with tags.
+ * @throws TypeError, RangeError `ERR_OPTION_INVALID` for anything but a time, for a `from` after `to`, and
+ * for tags; TypeError, RangeError `ERR_LAYOUT_INVALID`.
  * @example
  * const { first, end } = idsBetween(Date.UTC(2026, 10, 1), Date.UTC(2026, 11, 1), layouts.twitter)
  * first // 2116681624581046272n
@@ -32,6 +37,7 @@ export function idsBetween<F extends readonly Field[]>(
   from: Date | Instant | number,
   to: Date | Instant | number,
   layout: Layout<F>,
+  tags?: GivenTags<F>,
 ): IdRange {
   layout = genuineLayout(layout)
   const fromMs = readTime('from', from)
@@ -42,19 +48,38 @@ export function idsBetween<F extends readonly Field[]>(
       `from is ${show(from)}, after to, which is ${show(to)}; pass the earlier time first`,
     )
   }
-  if (layout.placements[0] !== layout.timestamp) {
-    throw rangeError(
-      'ERR_LAYOUT_INVALID',
-      `layout ${show(layout.name)} begins with the field ${show(layout.placements[0]?.name)}, so ids of a time are no range; use a layout whose first field is the timestamp`,
-    )
-  }
-  return { first: firstIdFrom(fromMs, layout), end: firstIdFrom(untilMs, layout) }
+  const above = prefixOf(layout, tags)
+  return { first: above | firstIdFrom(fromMs, layout), end: above | firstIdFrom(untilMs, layout) }
 }
 
-/** The first id whose time is not before `ms`. */
-function firstIdFrom(ms: number, { epochMs, tickMs, timestamp, bits }: Layout): bigint {
+/** The bits above the timestamp, which are tags. */
+function prefixOf<F extends readonly Field[]>(layout: Layout<F>, tags: GivenTags<F> | undefined): bigint {
+  const { placements, timestamp, tagFields } = layout as Layout
+  const above = placements.slice(0, placements.indexOf(timestamp))
+  const other = above.find(({ name }) => !tagFields.some((tag) => tag.name === name))
+  if (other !== undefined) {
+    throw rangeError(
+      'ERR_LAYOUT_INVALID',
+      `layout ${show(layout.name)} has the field ${show(other.name)} above its timestamp, so ids of a time are no range; use a layout whose first field is the timestamp`,
+    )
+  }
+  if (above.length > 0) {
+    const bits = placeTags(layout, checkTags(layout, tags ?? {}, 'the range'))
+    const end = BigInt(timestamp.shift + timestamp.bits)
+    return (bits >> end) << end
+  }
+  if (tags === undefined) return 0n
+  throw typeError(
+    'ERR_OPTION_INVALID',
+    `tags are ${show(tags)}, and layout ${show(layout.name)} has no tag above its timestamp, so a range has the ids of all tags; leave tags out, and compare the tags of the ids`,
+    'tags',
+  )
+}
+
+/** The first id whose time is not before `ms`, without the bits above the timestamp. */
+function firstIdFrom(ms: number, { epochMs, tickMs, timestamp }: Layout): bigint {
   const tick = Math.max(0, Math.ceil((ms - epochMs) / tickMs))
-  if (tick >= 2 ** timestamp.bits) return (1n << BigInt(bits)) - 1n
+  if (tick >= 2 ** timestamp.bits) return (1n << BigInt(timestamp.shift + timestamp.bits)) - 1n
   return BigInt(tick) << BigInt(timestamp.shift)
 }
 

@@ -82,7 +82,7 @@ export function describeLayout(layout: Layout): string {
     description = JSON.stringify({ name, epochMs, tickMs, fields, unsigned })
     if (utf8(description).length > maxDescription) {
       const isOwn = (field: string) => field === 'timestamp' || field === 'sequence'
-      const short = fields.map(([field, bits], i) => [isOwn(field) ? field : `field${i}`, bits])
+      const short = fields.map(([field, ...rest], i) => [isOwn(field) ? field : `field${i}`, ...rest])
       description = JSON.stringify({ name: '', epochMs, tickMs, fields: short, unsigned })
     }
     descriptions.set(layout, description)

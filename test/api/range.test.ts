@@ -84,7 +84,7 @@ describe('idsBetween', () => {
       expect.objectContaining({
         code: 'ERR_LAYOUT_INVALID',
         message:
-          "layout 'shards' begins with the field 'shard', so ids of a time are no range; use a layout whose first field is the timestamp",
+          "layout 'shards' has the field 'shard' above its timestamp, so ids of a time are no range; use a layout whose first field is the timestamp",
       }),
     )
   })
