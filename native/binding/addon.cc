@@ -41,6 +41,23 @@ napi_value Respond(napi_env env, napi_callback_info arguments) {
   return environment == nullptr ? nullptr : napi_value(answer(info, *environment));
 }
 
+// The owner of a handle, which frees the handle when JavaScript has collected it.
+// Leaves the handle in the mailbox.
+Napi::Value OwnerOf(Napi::Env env, Environment& environment, uint32_t handle) {
+  environment.Retain();
+  const auto drop = [handle](Napi::Env, Environment* data) {
+    data->FreeHandle(handle);
+    data->Release();
+  };
+  const auto owner = Napi::External<Environment>::New(env, &environment, drop);
+  if (owner.IsEmpty()) {
+    drop(env, &environment);
+  } else {
+    environment.mailbox().handle = handle;
+  }
+  return owner;
+}
+
 // open(options): opens a generator, which lives as long as the result, and leaves its
 // handle in the mailbox. Undefined if there is a fault.
 Napi::Value Open(const Napi::CallbackInfo& info, Environment& environment) {
@@ -57,18 +74,23 @@ Napi::Value Open(const Napi::CallbackInfo& info, Environment& environment) {
   if (group == nullptr) return {};
   const uint32_t handle =
       environment.AddGenerator(group, options.start, options.clock, options.generation);
-  environment.Retain();
-  const auto drop = [handle](Napi::Env, Environment* data) {
-    data->FreeHandle(handle);
-    data->Release();
-  };
-  const auto owner = Napi::External<Environment>::New(info.Env(), &environment, drop);
-  if (owner.IsEmpty()) {
-    drop(info.Env(), &environment);
-  } else {
-    environment.mailbox().handle = handle;
+  return OwnerOf(info.Env(), environment, handle);
+}
+
+// view(tagBits): opens a view of the generator, as open() does. Undefined if the
+// generator is closed.
+Napi::Value ViewOf(const Napi::CallbackInfo& info, Environment& environment) {
+  const Handle* const base = environment.Current();
+  if (base == nullptr) return {};
+  bool is_exact = false;
+  const uint64_t tag_bits =
+      info[0].IsBigInt() ? info[0].As<Napi::BigInt>().Uint64Value(&is_exact) : 0;
+  if (!is_exact || !base->generator.layout().HasRoomFor(tag_bits)) {
+    Throw(info.Env(), "ERR_OPTION_INVALID",
+          "the tags have to be a bigint of 64 bits, beside the other parts of an id");
+    return {};
   }
-  return owner;
+  return OwnerOf(info.Env(), environment, environment.AddView(*base, tag_bits));
 }
 
 // fault(): the fault of the last call that could not use a state.
@@ -166,6 +188,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
       {"fault", Respond<FaultOf>},
       {"page", Respond<PagePath>},
       {"open", Respond<Open>},
+      {"view", Respond<ViewOf>},
       {"raiseFloor", Respond<RaiseFloor>},
       {"raiseCeiling", Respond<RaiseCeiling>},
       {"awaitCeiling", Respond<AwaitCeiling>},

@@ -49,9 +49,16 @@ Status Environment::Follow(GeneratorGroup& group, uint64_t now_tick,
 
 uint32_t Environment::AddGenerator(GeneratorGroup* group, SequenceStart start,
                                    ClockKind clock, uint64_t generation) {
-  ++group->users;
-  std::unique_ptr<Handle> handle(new Handle{
-      Generator(&group->access, next_id_++, start, generation), clock, group});
+  return Add({Generator(&group->access, next_id_++, start, generation), clock, group});
+}
+
+uint32_t Environment::AddView(const Handle& base, uint64_t tag_bits) {
+  return Add({base.generator.View(tag_bits), base.clock, base.group});
+}
+
+uint32_t Environment::Add(Handle added) {
+  ++added.group->users;
+  auto handle = std::make_unique<Handle>(std::move(added));
   if (free_handles_.empty()) {
     handles_.push_back(std::move(handle));
     return static_cast<uint32_t>(handles_.size() - 1);

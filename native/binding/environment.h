@@ -123,6 +123,8 @@ class Environment {
 
   uint32_t AddGenerator(GeneratorGroup* group, SequenceStart start, ClockKind clock,
                         uint64_t generation);
+  // Adds a view of a generator: `Generator::View`.
+  uint32_t AddView(const Handle& base, uint64_t tag_bits);
   void CloseGenerator(uint32_t handle);
   // Closes a generator, and frees its handle. Called only when JavaScript has collected
   // the generator, so that a closed generator never reaches another generator.
@@ -132,6 +134,7 @@ class Environment {
 
  private:
   ~Environment() = default;
+  uint32_t Add(Handle added);
 
   Mailbox* const mailbox_;
   WallClock wall_;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "ceiling.h"
 #include "generation.h"
@@ -57,7 +58,20 @@ class Generator {
   // acquired.
   Generator(ThreadAccess* access, uint64_t id, SequenceStart start,
             uint64_t generation = Generation())
-      : access_(access), id_(id), generation_(generation), start_(start) {}
+      : access_(access),
+        id_(id),
+        generation_(generation),
+        start_(std::make_shared<SequenceStart>(start)) {}
+
+  // The same generator with other tags: what a policy has obtained for one of them is
+  // for all. `tag_bits` are the tags at their place in an id.
+  Generator View(uint64_t tag_bits) const {
+    Generator view(*this);
+    view.tag_bits_ = tag_bits;
+    view.issued_ = 0;
+    view.reservations_ = 0;
+    return view;
+  }
 
   const Layout& layout() const { return access_->layout; }
   State& state() const { return *access_->state; }
@@ -75,7 +89,7 @@ class Generator {
       const Status status = Refill(now_tick);
       if (status != Status::kOk) return status;
     }
-    *id = run.base_id + (run.sequence++ << layout().sequence_shift);
+    *id = run.base_id + tag_bits_ + (run.sequence++ << layout().sequence_shift);
     if (!IsOriginal()) [[unlikely]]
       return DropRun();
     ++issued_;
@@ -192,10 +206,10 @@ class Generator {
     if (!IsCurrent(request->now_tick)) return Status::kMoved;
     Ceiling* const ceiling = access_->ceiling;
     if (ceiling == nullptr) {
-      return Reserve(state(), layout(), *request, start_, range);
+      return Reserve(state(), layout(), *request, *start_, range);
     }
     request->ceiling = ceiling->slot();
-    const Status status = Reserve(state(), layout(), *request, start_, range);
+    const Status status = Reserve(state(), layout(), *request, *start_, range);
     if (status == Status::kCeiling) {
       ceiling->Ask(request->now_tick, true);
     } else if (status == Status::kOk &&
@@ -261,13 +275,15 @@ class Generator {
   void WriteTick(uint64_t* out, size_t count, uint64_t base_id,
                  uint64_t sequence) const {
     const int shift = layout().sequence_shift;
-    WriteSteps(out, count, base_id + (sequence << shift), uint64_t{1} << shift);
+    const uint64_t first = base_id + tag_bits_ + (sequence << shift);
+    WriteSteps(out, count, first, uint64_t{1} << shift);
   }
 
   ThreadAccess* access_;
   const uint64_t id_;
   const uint64_t generation_;
-  SequenceStart start_;
+  uint64_t tag_bits_ = 0;
+  std::shared_ptr<SequenceStart> start_;  // Of all views.
   uint64_t issued_ = 0;
   SlotRange reserved_;
   uint64_t reservations_ = 0;

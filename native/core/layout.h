@@ -28,11 +28,20 @@ struct Layout {
     // The state word counts one past the last slot, and kSealed is no slot.
     if (max_tick >= UINT64_MAX >> sequence_bits) return false;
     if (max_tick > UINT64_MAX >> timestamp_shift) return false;
-    const uint64_t sequences = (Capacity() - 1) << sequence_shift;
-    // All ones up to the highest one of the last tick.
-    const uint64_t ticks =
-        max_tick == 0 ? 0 : UINT64_MAX >> std::countl_zero(max_tick) << timestamp_shift;
-    return (sequences & ticks) == 0 && ((sequences | ticks) & node_bits) == 0;
+    return (Sequences() & Ticks()) == 0 && ((Sequences() | Ticks()) & node_bits) == 0;
+  }
+
+  // Whether tags with these bits leave the places of the other parts free.
+  bool HasRoomFor(uint64_t tag_bits) const {
+    return ((Sequences() | Ticks() | node_bits) & tag_bits) == 0;
+  }
+
+  // The bits of an id that its sequence may have.
+  uint64_t Sequences() const { return (Capacity() - 1) << sequence_shift; }
+  // The bits of its timestamp: all ones up to the highest one of the last tick.
+  uint64_t Ticks() const {
+    if (max_tick == 0) return 0;
+    return UINT64_MAX >> std::countl_zero(max_tick) << timestamp_shift;
   }
 
   // A slot is a point in time and sequence: tick << sequence_bits | sequence.

@@ -5,7 +5,7 @@ import { LeasedNode } from '../engine/source/leased-node.js'
 import { GivenNode } from '../engine/source/node-source.js'
 import { checkLifetime, type Field, type layouts } from '../layout/index.js'
 import { Generator } from './generator.js'
-import type { IdGenerator, NumbersOf } from './id-generator.js'
+import type { GeneratorOf, IdGenerator, NumbersOf, TagsOf } from './id-generator.js'
 import type { GeneratorOptions } from './options.js'
 import { resolveOptions } from './resolve.js'
 import { warnInContainer, warnOfExpiry } from './warnings.js'
@@ -34,8 +34,8 @@ import { warnInContainer, warnOfExpiry } from './warnings.js'
  */
 export function createGenerator<const F extends readonly Field[] = layouts.Twitter>(
   options: GeneratorOptions<F> = {},
-): IdGenerator<F> {
-  return createSeeded(options)
+): GeneratorOf<F> {
+  return createSeeded(options) as unknown as GeneratorOf<F>
 }
 
 /** Makes a generator. @param seed - The seed for `sequenceStart: 'random'`; random by default. @internal */
@@ -60,5 +60,5 @@ export function createSeeded<const F extends readonly Field[] = layouts.Twitter>
 
 /** Gives a generator the type that its layout has: `nextNumber` is there for layouts of at most 53 bits. */
 function narrowed<F extends readonly Field[]>(ids: Generator<F>): IdGenerator<F> {
-  return ids as Generator<F> & NumbersOf<F>
+  return ids as unknown as Generator<F> & NumbersOf<F> & TagsOf<F>
 }

@@ -1,19 +1,48 @@
+import { closedError } from '../core/errors.js'
 import type { EngineKind } from '../engine/choose.js'
 import type { NodeSource } from '../engine/source/node-source.js'
-import { type DecodedId, decode, type Field, type GivenId, type Layout } from '../layout/index.js'
+import { Views } from '../engine/source/views.js'
+import {
+  checkTags,
+  type DecodedId,
+  decode,
+  type Field,
+  type GivenId,
+  type GivenTags,
+  type Layout,
+  missingTag,
+  placeTags,
+  type TagValues,
+} from '../layout/index.js'
 import { checkIdArray, isSigned, signError } from '../numbers/array.js'
 import { Numbers } from '../numbers/numbers.js'
 import { Queue } from '../numbers/queue.js'
-import type { MoreNumbers } from '../numbers/source.js'
+import type { MoreNumbers, ReadyNumbers } from '../numbers/source.js'
 import type { Counters } from '../policy/policy.js'
 import { PolicyRunner } from '../policy/runner.js'
-import type { Core, IdArray } from '../state/engine.js'
-import type { BaseGenerator, NarrowGenerator, Stats } from './id-generator.js'
+import { type Core, type IdArray, Status } from '../state/engine.js'
+import type { BaseGenerator, GeneratorView, NarrowGenerator, Stats } from './id-generator.js'
 import type { ResolvedOptions } from './resolve.js'
 
 const nothingCounted: Counters = /* @__PURE__ */ Object.freeze({ waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 })
 
-/** The class behind {@link createGenerator}. @internal */
+/** Has no ids: those of a generator whose tags have to be chosen. */
+const noIds: ReadyNumbers = {
+  step: () => Status.closed,
+  id: 0n,
+  idHigh: 0,
+  idLow: 0,
+  fill: () => 0,
+  generation: () => 0,
+}
+
+/** A generator and the tags that were chosen. */
+interface Viewed<F extends readonly Field[]> {
+  readonly generator: Generator<F>
+  readonly tags: TagValues<F>
+}
+
+/** The class behind {@link createGenerator}, and of its views. @internal */
 export class Generator<F extends readonly Field[]> extends Numbers implements BaseGenerator<F>, NarrowGenerator {
   readonly #core: Core
   readonly #settings: ResolvedOptions<F>
@@ -24,8 +53,16 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   /** Set by `close()`. */
   #lastStats: Stats | undefined
 
-  constructor(core: Core, settings: ResolvedOptions<F>, source: NodeSource) {
-    super('IdGenerator', core)
+  /** The generator of a view. */
+  readonly #viewed: Viewed<F> | undefined
+  /** The first tag that has to be chosen, if none is. */
+  readonly #missing: string | undefined
+
+  constructor(core: Core, settings: ResolvedOptions<F>, source: NodeSource, viewed?: Viewed<F>) {
+    const missing = viewed ? undefined : settings.layout.tagFields.find(({ isRequired }) => isRequired)?.name
+    super('IdGenerator', missing === undefined ? core : noIds)
+    this.#missing = missing
+    this.#viewed = viewed
     this.#core = core
     this.#settings = settings
     this.#source = source
@@ -52,12 +89,36 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
     return this.#core.report().path !== undefined ? 'host' : state.kind === 'thread' ? 'thread' : 'process'
   }
 
+  get tags(): TagValues<F> | undefined {
+    return this.#viewed?.tags
+  }
+
   toJSON() {
-    return { layout: this.layout.name, node: this.node, engine: this.engine, state: this.state }
+    const { tags } = this
+    return { layout: this.layout.name, node: this.node, ...(tags && { tags }), engine: this.engine, state: this.state }
+  }
+
+  get with(): (tags: GivenTags<F>) => GeneratorView<F> {
+    return Numbers.made(this, 'with', (of) => (tags) => (of.#viewed?.generator ?? of).#view(tags))
+  }
+
+  #view(given: GivenTags<F>): GeneratorView<F> {
+    const tags = Object.freeze(checkTags(this.layout, given, 'the view'))
+    if (this.isClosed) throw closedError(this.object())
+    const core = this.#core.view(placeTags(this.layout, tags))
+    const view = new Generator(core, this.#settings, this.#source, { generator: this, tags })
+    this.#source.views ??= new Views()
+    this.#source.views.add(view)
+    return view as unknown as GeneratorView<F>
   }
 
   get decode(): (id: GivenId<F>) => DecodedId<F> {
     return Numbers.made(this, 'decode', (of) => (id) => decode(id, of.layout))
+  }
+
+  /** Continues a view with the state to which its generator has moved. */
+  follow(): void {
+    this.#core.follow()
   }
 
   get stats(): () => Stats {
@@ -94,6 +155,7 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   }
 
   protected more(): MoreNumbers {
+    if (this.#missing !== undefined) throw missingTag(this.layout, this.#missing, this.object())
     if (this.#more === undefined) {
       const { layout, namespace, clock, state } = this.#settings
       this.#counters = { ...nothingCounted }
@@ -106,6 +168,7 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   }
 
   protected end(): void {
+    if (this.#viewed === undefined) this.#source.views?.close()
     try {
       this.#lastStats = this.#stats()
     } finally {
@@ -116,17 +179,19 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   protected override checkArray(array: IdArray): void {
     const { layout } = this.#settings
     if (!isSigned(array, layout.bits)) return
-    if (isNegative(layout, this.node, this.#core.observe().nowMs)) throw signError()
+    const { nowMs } = this.#core.observe()
+    if (isNegative(layout, this.node, nowMs, this.tags)) throw signError()
     // Again, because a `clock` function was just called, and may have transferred the array.
     checkIdArray(array)
   }
 }
 
 /** Returns whether an id of 64 bits that is made now has its highest bit set. */
-function isNegative(layout: Layout, node: number, nowMs: number): boolean {
+function isNegative(layout: Layout, node: number, nowMs: number, tags: Record<string, number> = {}): boolean {
   const top = layout.placements[0] as { name: string; bits: number }
   const half = 2 ** (top.bits - 1)
   if (top.name === 'sequence') return true
+  if (layout.tagFields.some(({ name }) => name === top.name)) return (tags[top.name] ?? 0) >= half
   if (top.name !== 'timestamp') return node / 2 ** (layout.nodeBits - top.bits) >= half
   return Math.floor((nowMs - layout.epochMs) / layout.tickMs) >= half
 }

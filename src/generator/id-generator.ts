@@ -3,19 +3,78 @@
 
 import type { EngineKind } from '../engine/choose.js'
 import type { LeaseStats } from '../engine/source/shared-lease.js'
-import type { DecodedId, Field, GivenId, IsNarrow, Layout } from '../layout/index.js'
+import type { DecodedId, Field, GivenId, GivenTags, IsNarrow, Layout, TagOf, TagValues } from '../layout/index.js'
 import type { IdArray } from '../state/engine.js'
 
 /**
- * A generator of ids, made by {@link createGenerator}: a {@link BaseGenerator}, and with layouts of at most
- * 53 bits also a {@link NarrowGenerator}. If TypeScript does not know the layout, `nextNumber` is optional.
+ * A generator of ids, made by {@link createGenerator}: a {@link BaseGenerator}, with layouts of at most 53
+ * bits also a {@link NarrowGenerator}, and with tags a {@link TagGenerator}. If TypeScript does not know the
+ * layout, `nextNumber` is optional.
  *
  * @example
  * const ids = createGenerator({ node: 7 })
  * const text = ids.nextString()
  * ids.decode(text).node // 7
  */
-export type IdGenerator<F extends readonly Field[] = readonly Field[]> = BaseGenerator<F> & NumbersOf<F>
+export type IdGenerator<F extends readonly Field[] = readonly Field[]> = BaseGenerator<F> & NumbersOf<F> & TagsOf<F>
+
+/**
+ * The result of {@link createGenerator}: an {@link IdGenerator}; or, if a tag of the layout has to be chosen,
+ * a {@link TagGenerator} without calls that make ids.
+ */
+export type GeneratorOf<F extends readonly Field[]> =
+  string extends TagOf<F>
+    ? IdGenerator<F>
+    : [TagOf<F, 'tag'>] extends [never]
+      ? IdGenerator<F>
+      : TagGenerator<F> & Omit<BaseGenerator<F>, MakingCall>
+
+/** The calls that make ids. @internal */
+type MakingCall = 'next' | 'nextString' | 'nextAsync' | 'fill' | 'fillAsync' | 'take' | typeof Symbol.iterator
+
+/** The type of `with`, which layouts with tags have. @internal */
+export type TagsOf<F extends readonly Field[]> =
+  string extends TagOf<F>
+    ? { with?(tags: GivenTags<F>): unknown }
+    : [TagOf<F>] extends [never]
+      ? unknown
+      : TagGenerator<F>
+
+/**
+ * The member that only generators of layouts with tags have.
+ *
+ * @example
+ * const layout = defineLayout({
+ *   name: 'rows',
+ *   epochMs: Date.UTC(2024, 0, 1),
+ *   tickMs: 1,
+ *   fields: [['timestamp', 41], ['worker', 8], ['shard', 6, 'tag'], ['sequence', 8]],
+ * })
+ * const ids = createGenerator({ node: 7, layout })
+ * const shard = ids.with({ shard: 5 })
+ * ids.decode(shard.next()).tags // { shard: 5 }
+ */
+export interface TagGenerator<F extends readonly Field[] = readonly Field[]> {
+  /**
+   * Returns a view: a generator whose ids have these tags. All views of a generator share its state, its
+   * lease and its runs, so their ids are distinct even without the tags, and each slot is later than the one
+   * before. Tags that have a default may be left out.
+   *
+   * @throws TypeError, RangeError `ERR_OPTION_INVALID` by the name of the tag; GraupelError `ERR_CLOSED`.
+   */
+  with(this: void, tags: GivenTags<F>): GeneratorView<F>
+}
+
+/**
+ * A view of a generator, made by {@link TagGenerator.with}. Its `stats()` count its own ids and waits.
+ * `close()` closes it alone; if its generator is closed, all views are.
+ */
+export type GeneratorView<F extends readonly Field[] = readonly Field[]> = BaseGenerator<F> &
+  NumbersOf<F> &
+  TagGenerator<F> & {
+    /** The tags of its ids; frozen. */
+    readonly tags: Readonly<TagValues<F>>
+  }
 
 /** The type of `nextNumber`, which depends on the layout. @internal */
 export type NumbersOf<F extends readonly Field[]> = [IsNarrow<F>] extends [true]

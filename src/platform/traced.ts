@@ -60,6 +60,15 @@ export class TracedCore implements Core {
     this.#printed = this.#core.report().reservation.number
   }
 
+  view(tagBits: bigint): Core {
+    return new TracedCore(this.#core.view(tagBits), this.#engine, this.#spec, this.#print)
+  }
+
+  follow(): void {
+    this.#core.follow()
+    this.#printed = this.#core.report().reservation.number
+  }
+
   generation(): number {
     return this.#core.generation()
   }

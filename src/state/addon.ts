@@ -40,6 +40,11 @@ export interface Binding {
    * is a fault.
    */
   open(options: object): unknown
+  /**
+   * Opens a view of a generator, whose ids have these bits, too. Its handle is in the mailbox. `undefined` if
+   * the generator is closed.
+   */
+  view(tagBits: bigint): unknown
   /** The fault of the last call that could not use a state. */
   fault(): Fault
   /**

@@ -150,6 +150,15 @@ export interface Core {
    * @throws as opening a core does; the core then keeps its state.
    */
   moveTo(spec: CoreSpec): void
+  /**
+   * Makes a core of the same generator: it shares the state, the runs and what a policy has obtained. Only
+   * its count of issued ids is its own. To be closed before this core, and to `follow` after `moveTo`.
+   *
+   * @param tagBits - The tags at their places; its ids have them, too.
+   */
+  view(tagBits: bigint): Core
+  /** Continues with the state to which the core of a view has moved. */
+  follow(): void
   report(): CoreReport
   /** Every call after this one ends with `closed`. */
   close(): void

@@ -7,7 +7,7 @@ import { ThreadStates } from '../engine/js/thread-states.js'
 import { coreSpec } from '../engine/source/core-spec.js'
 import { GivenNode } from '../engine/source/node-source.js'
 import { Generator } from '../generator/generator.js'
-import type { IdGenerator, NumbersOf } from '../generator/id-generator.js'
+import type { GeneratorOf } from '../generator/id-generator.js'
 import { type ResolvedOptions, resolveOptions } from '../generator/resolve.js'
 import {
   checkLifetime,
@@ -54,7 +54,7 @@ export interface TestGeneratorOptions<F extends readonly Field[] = readonly Fiel
  * const ids = testGenerator()
  * ids.reset()
  */
-export type TestGenerator<F extends readonly Field[] = readonly Field[]> = IdGenerator<F> & {
+export type TestGenerator<F extends readonly Field[] = readonly Field[]> = GeneratorOf<F> & {
   /**
    * Begins again: the next id is the first id of a new generator. Needs no `this`: `beforeEach(ids.reset)`.
    */
@@ -112,7 +112,7 @@ export function testGenerator<const F extends readonly Field[] = layouts.Twitter
     maxAheadMs: Number.MAX_SAFE_INTEGER,
   })
   const ids = new ResettableGenerator(resolved, resolved.origin as number)
-  return ids as ResettableGenerator<F> & NumbersOf<F>
+  return ids as unknown as TestGenerator<F>
 }
 
 class ResettableGenerator<F extends readonly Field[]> extends Generator<F> {
@@ -120,8 +120,12 @@ class ResettableGenerator<F extends readonly Field[]> extends Generator<F> {
 
   constructor(options: ResolvedOptions<F>, node: number) {
     const core = open(freshSpec(options, node))
-    super(core, options, new GivenNode(node))
-    this.reset = () => core.moveTo(freshSpec(options, node))
+    const source = new GivenNode(node)
+    super(core, options, source)
+    this.reset = () => {
+      core.moveTo(freshSpec(options, node))
+      source.views?.follow()
+    }
   }
 }
 

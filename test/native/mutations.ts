@@ -26,7 +26,7 @@ const next = `    if (!Usable(run, now_tick)) [[unlikely]] {
       const Status status = Refill(now_tick);
       if (status != Status::kOk) return status;
     }
-    *id = run.base_id + (run.sequence++ << layout().sequence_shift);
+    *id = run.base_id + tag_bits_ + (run.sequence++ << layout().sequence_shift);
     if (!IsOriginal()) [[unlikely]]
       return DropRun();
     ++issued_;

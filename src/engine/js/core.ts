@@ -12,7 +12,7 @@ import {
   Status,
 } from '../../state/engine.js'
 import { clockFor } from './clock.js'
-import type { IdWriter } from './id-writer.js'
+import { IdWriter } from './id-writer.js'
 import { Reserver } from './reserver.js'
 import { endRun, type Run, type ThreadStates } from './thread-states.js'
 
@@ -37,6 +37,7 @@ const observation: Observation = {
 export class JsCore implements Core {
   readonly #clock: () => number
   readonly #reopen: (spec: CoreSpec) => Core
+  readonly #states: ThreadStates
   /** The lower 32 bits of the present generation of the machine, and of the spec's. */
   readonly #present: Int32Array
   #generation: number
@@ -46,21 +47,30 @@ export class JsCore implements Core {
   #id: number
   #issued = 0
   #isClosed = false
+  /** The core of a view, with which it shares the reserver, and the tags. */
+  readonly #viewed: { readonly core: JsCore; readonly tagBits: bigint } | undefined
 
   /**
    * @param reopen - Opens the core that replaces this one in `moveTo`; a core of the same engine.
    * @throws GraupelError as {@link Claims} says, if the state is of the host.
    */
-  constructor(spec: CoreSpec, states: ThreadStates, reopen: (spec: CoreSpec) => Core) {
+  constructor(
+    spec: CoreSpec,
+    states: ThreadStates,
+    reopen: (spec: CoreSpec) => Core,
+    viewed?: { readonly core: JsCore; readonly tagBits: bigint },
+  ) {
     this.#clock = clockFor(spec, states.clocks)
+    this.#states = states
+    this.#viewed = viewed
     this.#reopen = reopen
     this.#present = states.table.generationWord
     this.#generation = spec.generation | 0
-    this.#reserver = new Reserver(spec, states)
-    this.#writer = this.#reserver.writer
+    this.#reserver = viewed === undefined ? new Reserver(spec, states) : viewed.core.#reserver
+    this.#writer = viewed === undefined ? this.#reserver.writer : new IdWriter(spec, viewed.tagBits)
     this.#run = this.#reserver.run
     this.#id = this.#reserver.id
-    if (!spec.history) return
+    if (!spec.history || viewed !== undefined) return
     try {
       this.#reserver.state.enableHistory(Math.max(0, this.#tickAt(spec.nowMs)))
     } catch (error) {
@@ -163,9 +173,10 @@ export class JsCore implements Core {
   }
 
   #fillPermitted(array: IdArray, from: number, to: number, { nowTick, limitTick }: Permit): number {
-    if (limitTick !== undefined) return this.#counted(this.#reserver.fill(array, from, to, nowTick, limitTick))
+    if (limitTick !== undefined)
+      return this.#counted(this.#reserver.fill(array, from, to, nowTick, limitTick, this.#writer))
     const reserved = this.#reserver.reserveUnusedRun(nowTick, to - from)
-    return reserved === 'reserved' ? this.#counted(this.#reserver.drain(array, from, to, nowTick)) : 0
+    return reserved === 'reserved' ? this.#counted(this.#reserver.drain(array, from, to, nowTick, this.#writer)) : 0
   }
 
   awaitCeiling(attempt: number, _blockMs: number): CeilingWaited {
@@ -187,11 +198,29 @@ export class JsCore implements Core {
     if (this.#isClosed) return
     const next = this.#reopen(spec) as JsCore
     this.#reserver.close()
-    this.#reserver = next.#reserver
+    this.#share(next)
     this.#writer = next.#writer
-    this.#run = next.#run
-    this.#id = next.#id
-    this.#generation = next.#generation
+  }
+
+  view(tagBits: bigint): JsCore {
+    const { spec } = this.#reserver
+    const view = new JsCore(spec, this.#states, this.#reopen, { core: this, tagBits })
+    view.#generation = this.#generation
+    return view
+  }
+
+  follow(): void {
+    if (this.#viewed === undefined || this.#isClosed) return
+    const { core, tagBits } = this.#viewed
+    this.#share(core)
+    this.#writer = new IdWriter(this.#reserver.spec, tagBits)
+  }
+
+  #share(other: JsCore): void {
+    this.#reserver = other.#reserver
+    this.#run = other.#run
+    this.#id = other.#id
+    this.#generation = other.#generation
   }
 
   report(): CoreReport {
@@ -204,7 +233,7 @@ export class JsCore implements Core {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#reserver.close()
+    if (this.#viewed === undefined) this.#reserver.close()
   }
 
   /** Whether callers raise the ceiling. The claim of a key raises its ceiling by itself. */

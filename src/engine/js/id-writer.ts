@@ -8,7 +8,7 @@ export interface BaseId {
   baseHigh: number
 }
 
-/** Composes ids from slots, for one layout and node. */
+/** Composes ids from slots, for one layout and node, and the tags of a view. */
 export class IdWriter {
   /** The sequence lies in the lower half of the id, so integer arithmetic suffices. */
   readonly #isNarrow: boolean
@@ -17,8 +17,13 @@ export class IdWriter {
   readonly #timestampShift: number
   readonly #nodeLow: number
   readonly #nodeHigh: number
+  readonly #tagLow: number
+  readonly #tagHigh: number
 
-  constructor(spec: CoreSpec) {
+  /** @param tagBits - The tags at their places. */
+  constructor(spec: CoreSpec, tagBits = 0n) {
+    this.#tagLow = Number(BigInt.asUintN(32, tagBits))
+    this.#tagHigh = Number(tagBits >> 32n)
     this.#isNarrow = spec.sequenceShift + spec.sequenceBits <= 32
     this.#capacity = 2 ** spec.sequenceBits
     this.#sequenceShift = spec.sequenceShift
@@ -27,6 +32,7 @@ export class IdWriter {
     this.#nodeHigh = Number(spec.nodeBits >> 32n)
   }
 
+  /** Sets the base of a tick, without tags, because all views share a run. */
   setBase(base: BaseId, tick: number): void {
     // Exact: a product with a power of two only changes the exponent. Node and timestamp share no bit, so
     // adding is or.
@@ -38,10 +44,12 @@ export class IdWriter {
   /** Writes one id to the first element, whose halves are given. */
   writeOne(halves: Uint32Array, base: BaseId, sequence: number): void {
     if (this.#isNarrow) {
-      halves[low] = base.baseLow + (sequence << this.#sequenceShift)
-      halves[high] = base.baseHigh
+      halves[low] = base.baseLow + this.#tagLow + (sequence << this.#sequenceShift)
+      halves[high] = base.baseHigh + this.#tagHigh
     } else {
       writeWide(halves, 1, base, sequence, this.#sequenceShift)
+      halves[low] = (halves[low] as number) + this.#tagLow
+      halves[high] = (halves[high] as number) + this.#tagHigh
     }
   }
 
@@ -55,6 +63,8 @@ export class IdWriter {
     for (let current = tick; left > 0; current++) {
       const now = Math.min(left, this.#capacity - first)
       this.setBase(base, current)
+      base.baseLow += this.#tagLow
+      base.baseHigh += this.#tagHigh
       if (this.#isNarrow) writeNarrow(new Int32Array(buffer, atByte, now * 2), base, first, this.#sequenceShift)
       else writeWide(new Uint32Array(buffer, atByte, now * 2), now, base, first, this.#sequenceShift)
       atByte += now * 8

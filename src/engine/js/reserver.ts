@@ -84,8 +84,8 @@ export class Reserver {
   }
 
   /** Fills from the rest of the run and from one reservation, and returns how many. */
-  fill(array: IdArray, from: number, to: number, nowTick: number, limitTick: number): number {
-    const drained = this.drain(array, from, to, nowTick)
+  fill(array: IdArray, from: number, to: number, nowTick: number, limitTick: number, writer: IdWriter): number {
+    const drained = this.drain(array, from, to, nowTick, writer)
     if (from + drained === to) return drained
     let reserved: Reserved
     try {
@@ -100,18 +100,18 @@ export class Reserver {
     // again.
     endRun(this.run)
     const { range } = this.state
-    this.writer.writeRange(array, from + drained, range)
+    writer.writeRange(array, from + drained, range)
     return drained + range.count
   }
 
   /** Fills from the rest of the run, and returns how many. */
-  drain(array: IdArray, from: number, to: number, nowTick: number): number {
+  drain(array: IdArray, from: number, to: number, nowTick: number, writer: IdWriter): number {
     const run = this.run
     const isUsable =
       nowTick <= run.tick && run.tick - nowTick <= run.span && (run.holder === 0 || run.holder === this.id)
     const count = isUsable ? Math.min(to - from, run.end - run.sequence) : 0
     if (count > 0) {
-      this.writer.writeRange(array, from, { tick: run.tick, sequence: run.sequence, count })
+      writer.writeRange(array, from, { tick: run.tick, sequence: run.sequence, count })
       run.sequence += count
     }
     return count

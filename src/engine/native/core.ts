@@ -45,6 +45,8 @@ const generationAt = 11
 export const uuidAt = 24
 const reservationAt = 14
 
+type Reopen = (spec: CoreSpec) => Core
+
 /** The kinds of clocks, as in `native/binding/environment.h`. */
 export const clockKinds = { wall: 0, steady: 1, injected: 2 } as const
 
@@ -94,20 +96,29 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
   class NativeCore implements Core {
     #handle: number
     readonly #clock: (() => number) | undefined
-    readonly #reopen: (spec: CoreSpec) => Core
+    readonly #reopen: Reopen
     /** Ids that were made with former states. */
     #issuedBefore = 0
     #isClosed = false
     /** The addon forgets the generator when this is collected. */
     owner: unknown
+    /** Views a core anew; `undefined` for a core that is no view. */
+    readonly #viewed: (() => NativeCore) | undefined
 
-    constructor(spec: CoreSpec, step: PageStep | undefined, reopen: (spec: CoreSpec) => Core) {
+    /** The addon has left the handle in the mailbox. */
+    private constructor(owner: unknown, clock: CoreSpec['clock'], reopen: Reopen, viewed?: () => NativeCore) {
+      this.owner = owner
+      this.#handle = words32[handleAt] as number
+      this.#clock = typeof clock === 'function' ? clock : undefined
       this.#reopen = reopen
-      this.#clock = typeof spec.clock === 'function' ? spec.clock : undefined
+      this.#viewed = viewed
+    }
+
+    static open(spec: CoreSpec, step: PageStep | undefined, reopen: Reopen): NativeCore {
       numbers[nowAt] = spec.nowMs
       const { kind } = spec.state
       const { path, key: fileKey, reserveTicks } = spec.state.kind === 'file' ? spec.state : noFile
-      this.owner = binding.open({
+      const owner = binding.open({
         ...spec,
         claimStep: step?.name ?? '',
         claimNext: step?.next ?? '',
@@ -121,8 +132,8 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
         reserveTicks,
         clock: clockKinds[typeof spec.clock === 'function' ? 'injected' : spec.clock],
       })
-      if (this.owner === undefined) throw errorOf(binding.fault(), spec)
-      this.#handle = words32[handleAt] as number
+      if (owner === undefined) throw errorOf(binding.fault(), spec)
+      return new NativeCore(owner, spec.clock, reopen)
     }
 
     get id(): bigint {
@@ -206,8 +217,19 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     }
 
     moveTo(spec: CoreSpec): void {
-      if (this.#isClosed) return
-      const next = this.#reopen(spec) as NativeCore
+      if (!this.#isClosed) this.#become(this.#reopen(spec) as NativeCore)
+    }
+
+    view(tagBits: bigint): NativeCore {
+      words32[handleAt] = this.#handle
+      return new NativeCore(binding.view(tagBits), this.#clock ?? 'wall', this.#reopen, () => this.view(tagBits))
+    }
+
+    follow(): void {
+      if (!this.#isClosed && this.#viewed !== undefined) this.#become(this.#viewed())
+    }
+
+    #become(next: NativeCore): void {
       // A user's clock is not called, because it could use the generator between the two states. The mailbox
       // has the time of opening.
       words32[handleAt] = this.#handle
@@ -249,6 +271,6 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
   return {
     binding,
     generation,
-    open: (spec, step, reopen) => new NativeCore(spec, step, reopen),
+    open: (spec, step, reopen) => NativeCore.open(spec, step, reopen),
   }
 }

@@ -17,6 +17,7 @@ import {
   statsOf,
   wakesOfLeases,
 } from './shared-lease.js'
+import type { Views } from './views.js'
 
 /**
  * Lets a generator follow its lease, in any thread. A call that meets the ceiling looks up whether the
@@ -25,6 +26,7 @@ import {
 export class LeasedNode implements NodeSource {
   readonly kind = 'leased'
   readonly core: Core
+  views: Views | undefined
   readonly #lease: ResolvedLease
   readonly #options: StateOptions
   #view = firstView
@@ -56,6 +58,7 @@ export class LeasedNode implements NodeSource {
     if (!haveOneState(view, this.#view)) {
       const spec = this.#spec(view, platform.wallMs())
       this.core.moveTo(spec)
+      this.views?.follow()
       // The lease's thread has sealed the former state.
       forgetKey(this.#key)
       this.#key = spec.key

@@ -1,5 +1,6 @@
 import { GraupelError } from '../../core/errors.js'
 import type { LeaseStats } from './shared-lease.js'
+import type { Views } from './views.js'
 
 /** The origin of a generator's node, floor and ceiling: a number that was given, or a lease. */
 export interface NodeSource {
@@ -10,6 +11,8 @@ export interface NodeSource {
   readonly kind: 'given' | 'leased'
   /** The node whose ids the generator makes. A lease may move to another node. */
   readonly node: number
+  /** The views of the generator, if it has any. They follow its core. */
+  views?: Views | undefined
   /**
    * Raises floor and ceiling, if the engine does not see by itself that they have risen.
    *
@@ -31,6 +34,7 @@ export interface NodeSource {
 export class GivenNode implements NodeSource {
   readonly kind = 'given'
   readonly node: number
+  views: Views | undefined
 
   constructor(node: number) {
     this.node = node

@@ -323,3 +323,33 @@ export const listen = (lease: Lease) => {
   return end
 }
 export type Events = [LeaseEvent, SegmentsEvent, EngineEvent, AheadEvent, AheadEventOfTests]
+
+// Tags: a missing or misspelt tag does not compile, and a tag that has to be chosen hides `next`.
+const tagged = defineLayout({
+  name: 'tagged',
+  epochMs: 0,
+  tickMs: 1,
+  fields: [
+    ['timestamp', 41],
+    ['worker', 8],
+    ['shard', 6, 'tag'],
+    ['kind', 1, 'tag?'],
+    ['sequence', 7],
+  ],
+})
+const untagged = createGenerator({ node: { worker: 1 }, layout: tagged })
+// @ts-expect-error the shard has to be chosen
+untagged.next()
+// @ts-expect-error the shard is missing
+untagged.with({})
+// @ts-expect-error the shard is misspelt, and missing
+untagged.with({ shrad: 5 })
+// @ts-expect-error no such tag
+untagged.with({ shard: 5, kid: 1 })
+// @ts-expect-error a tag is no part of the node
+createGenerator({ node: { worker: 1, shard: 5 }, layout: tagged })
+// @ts-expect-error the shard is missing
+composeId({ timestampMs: 0, node: 1 }, tagged)
+// @ts-expect-error the layout has no tags
+createGenerator({ node: 1 }).with({})
+export const shardOfId: number = decode(untagged.with({ shard: 5, kind: 1 }).next(), tagged).tags.shard
