@@ -13,6 +13,7 @@ export interface SerialOptions<F extends readonly Field[] = readonly Field[]> {
    *
    * - the units of time `yyyy` or `yy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS`, also joined as `{yyyyMMdd}`
    * - node fields of the layout by their names, or `{node}` for all of them as one number
+   * - tags of the layout by their names
    * - `{sequence}`
    */
   pattern: string

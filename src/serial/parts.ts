@@ -8,9 +8,9 @@ export type SerialPart =
   | { readonly kind: 'unit'; readonly unit: Unit; readonly width: number }
   | NumberPart
 
-/** The sequence, a node field, or all node fields as one number. */
+/** The sequence, a node field, a tag, or all node fields as one number. */
 export interface NumberPart {
-  readonly kind: 'sequence' | 'field' | 'node'
+  readonly kind: 'sequence' | 'field' | 'node' | 'tag'
   readonly token: string
   readonly bits: number
   readonly width: number
@@ -40,15 +40,16 @@ export function partsOf(pattern: string, layout: Layout): SerialPart[] {
 }
 
 /** The numbers that a pattern may name, each with the digits that its largest value needs. */
-function numbersOf({ nodeFields, nodeBits, sequence }: Layout): NumberPart[] {
+function numbersOf({ nodeFields, nodeBits, tagFields, sequence }: Layout): NumberPart[] {
   const number = (kind: NumberPart['kind'], token: string, bits: number): NumberPart => {
     return { kind, token, bits, width: String(2 ** bits - 1).length }
   }
   // The name of a unit of time is that unit, and a field with the name 'node' is that field.
   const fields = nodeFields.filter(({ name }) => !isUnit(name)).map(({ name, bits }) => number('field', name, bits))
-  const hasAll = nodeFields.length > 0 && !nodeFields.some(({ name }) => name === 'node')
+  const tags = tagFields.filter(({ name }) => !isUnit(name)).map(({ name, bits }) => number('tag', name, bits))
+  const hasAll = nodeFields.length > 0 && ![...nodeFields, ...tagFields].some(({ name }) => name === 'node')
   const all = hasAll ? [number('node', 'node', nodeBits)] : []
-  return [...fields, ...all, number('sequence', 'sequence', sequence.bits)]
+  return [...fields, ...all, ...tags, number('sequence', 'sequence', sequence.bits)]
 }
 
 /**
@@ -91,7 +92,11 @@ const lengths: readonly (readonly [Unit, number])[] = [
  * @throws RangeError `ERR_PATTERN_INVALID`
  */
 export function checkComplete(pattern: string, parts: readonly SerialPart[], layout: Layout): void {
-  const missing = [...missingUnits(parts, layout), ...missingFields(pattern, parts, layout)]
+  const missing = [
+    ...missingUnits(parts, layout),
+    ...missingFields(pattern, parts, layout),
+    ...missingTags(pattern, parts, layout),
+  ]
   if (!parts.some(({ kind }) => kind === 'sequence')) missing.push('sequence')
   if (missing.length === 0) return
   throw patternError(
@@ -127,6 +132,14 @@ function missingFields(pattern: string, parts: readonly SerialPart[], { nodeFiel
     throw patternError(pattern, `the node field '${unit}' has the name of a unit of time; ${remedy}`)
   }
   return missing
+}
+
+function missingTags(pattern: string, parts: readonly SerialPart[], { tagFields }: Layout): string[] {
+  const given = parts.flatMap((part) => (part.kind === 'tag' ? [part.token] : []))
+  const missing = tagFields.map(({ name }) => name).filter((name) => !given.includes(name))
+  const unit = missing.find(isUnit)
+  if (unit === undefined) return missing
+  throw patternError(pattern, `the tag '${unit}' has the name of a unit of time; rename it in the layout`)
 }
 
 function braced(tokens: readonly string[]): string {

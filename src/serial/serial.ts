@@ -72,7 +72,8 @@ export function format(id: bigint | string, parts: readonly SerialPart[], layout
   return text
 }
 
-function numberOf({ kind, token }: NumberPart, { sequence, node, fields }: DecodedId): number {
+function numberOf({ kind, token }: NumberPart, { sequence, node, fields, tags }: DecodedId): number {
+  if (kind === 'tag') return tags?.[token] as number
   if (kind === 'sequence') return sequence
   return kind === 'node' ? node : (fields[token] as number)
 }
@@ -81,6 +82,7 @@ function numberOf({ kind, token }: NumberPart, { sequence, node, fields }: Decod
 export function parse(text: string, parts: readonly SerialPart[], layout: Layout, lifetime: Lifetime): bigint {
   const time: Partial<Record<Unit, string>> = {}
   const fields: Record<string, number> = {}
+  const tags: Record<string, number> = {}
   let node: number | undefined
   let sequence = 0
   let at = 0
@@ -100,13 +102,14 @@ export function parse(text: string, parts: readonly SerialPart[], layout: Layout
       }
       if (part.kind === 'sequence') sequence = value
       else if (part.kind === 'node') node = value
+      else if (part.kind === 'tag') tags[part.token] = value
       else fields[part.token] = value
     }
     at += part.width
   }
   const timestampMs = lifetime.tickWith(time as Partial<UnitTexts>)
   if (typeof timestampMs === 'string') throw textError(text, timestampMs)
-  return composeId({ timestampMs, node: node ?? fields, sequence }, layout)
+  return composeId({ timestampMs, node: node ?? fields, sequence, tags }, layout)
 }
 
 /** @throws TypeError, RangeError `ERR_ID_INVALID` unless it is text of that length */

@@ -68,11 +68,11 @@ export class UuidBits {
   constructor(layout: Layout, version: UuidVersion) {
     const { name, sequence, nodeBits } = layout
     const { bits, shift } = sequence
-    const used = bits + nodeBits
+    const used = bits + heldBits(layout)
     if (used > most || bits > mostOfSequence) {
       throw rangeError(
         'ERR_LAYOUT_INVALID',
-        `layout ${show(name)} has ${bits} bits of sequence and ${nodeBits} of node, and a UUID needs ${leastRandom} random bits beside them; use a layout with at most ${most} bits of both, ${mostOfSequence} of them sequence`,
+        `layout ${show(name)} has ${bits} bits of sequence and ${nodeBits} of node${tagText(layout)}, and a UUID needs ${leastRandom} random bits beside them; use a layout with at most ${most} bits of both, ${mostOfSequence} of them sequence`,
       )
     }
     this.#layout = layout
@@ -156,7 +156,7 @@ export class UuidBits {
   }
 
   #turn(upper: number, lower: number): void {
-    const { nodeFields, sequence, nodeBits } = this.#layout
+    const { nodeFields, tagFields, sequence } = this.#layout
     const ms = timeOf(this.#layout, upper, lower)
     if (!(ms >= 0 && ms < endMs)) {
       throw rangeError(
@@ -165,8 +165,8 @@ export class UuidBits {
       )
     }
     let node = 0
-    for (const field of nodeFields) node = node * 2 ** field.bits + partOf(upper, lower, field)
-    node *= 2 ** (most - sequence.bits - nodeBits)
+    for (const field of [...nodeFields, ...tagFields]) node = node * 2 ** field.bits + partOf(upper, lower, field)
+    node *= 2 ** (most - sequence.bits - heldBits(this.#layout))
     this.word0 = (ms / 2 ** 16) | 0
     this.#kept1 = ((ms % 2 ** 16) << 16) | this.#version | (node / 2 ** 22)
     this.#kept2 = 0x8000_0000 | ((node & 0x3f_ffff) << 8)
@@ -190,11 +190,27 @@ function placed(sequence: number, place: number): number {
   return ((sequence << place) & 0x3f_ffff) << 8
 }
 
-/** Reads the sequence and the node back from the words 1 and 2. */
-export function countedOf(layout: Layout, word1: number, word2: number): { sequence: number; node: number } {
-  const { sequence, nodeBits } = layout
+/** Bits of the node and of the tags, which stand behind the sequence. */
+function heldBits({ nodeBits, tagFields }: Layout): number {
+  return tagFields.reduce((sum, { bits }) => sum + bits, nodeBits)
+}
+
+function tagText(layout: Layout): string {
+  const bits = heldBits(layout) - layout.nodeBits
+  return bits === 0 ? '' : ` and ${bits} of tags`
+}
+
+/** Reads the sequence, the node and the tags back from the words 1 and 2. */
+export function countedOf(layout: Layout, word1: number, word2: number) {
+  const held = heldBits(layout)
   const counted = (word1 & 0xfff) * 2 ** 22 + ((word2 >>> 8) & 0x3f_ffff)
-  const used = Math.floor(counted / 2 ** (most - sequence.bits - nodeBits))
-  const value = Math.floor(used / 2 ** nodeBits)
-  return { sequence: value, node: used - value * 2 ** nodeBits }
+  const used = Math.floor(counted / 2 ** (most - layout.sequence.bits - held))
+  const sequence = Math.floor(used / 2 ** held)
+  let rest = used - sequence * 2 ** held
+  const tags: Record<string, number> = {}
+  for (const { name, bits } of layout.tagFields.toReversed()) {
+    tags[name] = rest % 2 ** bits
+    rest = Math.floor(rest / 2 ** bits)
+  }
+  return { sequence, node: rest, tags }
 }

@@ -1,7 +1,15 @@
 import { blockText, isUuidText, loadUuid, uuidText } from '../codec/uuid.js'
 import { rangeError, show, typeError } from '../core/errors.js'
 import { type Instant, toMs } from '../core/moment.js'
-import { composeId, decode, type Field, genuineLayout, type Layout, type NodeFieldOf } from '../layout/index.js'
+import {
+  composeId,
+  type DecodedTags,
+  decode,
+  type Field,
+  genuineLayout,
+  type Layout,
+  type NodeFieldOf,
+} from '../layout/index.js'
 import { countedOf, endMs, UuidBits } from './bits.js'
 
 /** The variant of a UUID (RFC 9562, section 4.1). Only UUIDs of variant `'rfc'` have a version. */
@@ -25,7 +33,10 @@ export interface DecodedUuid {
 }
 
 /** The parts of a UUID that a generator with this layout has made. */
-export interface DecodedIdUuid<F extends readonly Field[] = readonly Field[]> extends Required<DecodedUuid> {
+export type DecodedIdUuid<F extends readonly Field[] = readonly Field[]> = DecodedTags<F> & IdUuidFacts<F>
+
+/** The parts of UUIDs of every layout. */
+export interface IdUuidFacts<F extends readonly Field[] = readonly Field[]> extends Required<DecodedUuid> {
   /** All node fields as one number, the first field the most significant. */
   node: number
   /** The node fields by their names. */

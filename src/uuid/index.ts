@@ -4,6 +4,7 @@ export {
   type DecodedIdUuid,
   type DecodedUuid,
   decodeUuid,
+  type IdUuidFacts,
   isUuid,
   parseUuid,
   type UuidVariant,
