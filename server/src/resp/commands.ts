@@ -130,10 +130,12 @@ const commands: Readonly<Record<string, Command>> = {
   'ID.DECODE': {
     words: [2, 2],
     run([, id = ''], { protocol }, { decode }) {
-      const { fields, ...parts } = decode(id)
+      const { fields, tags, ...parts } = decode(id)
       const values = Object.entries(parts).map(([name, value]) => [name, replyOf(value)])
-      const numbers = Object.entries(fields).map(([name, value]) => [name, replyOf(value)])
-      return map({ ...Object.fromEntries(values), fields: map(Object.fromEntries(numbers), protocol) }, protocol)
+      const numbers = (given: Record<string, number>) =>
+        map(Object.fromEntries(Object.entries(given).map(([name, value]) => [name, replyOf(value)])), protocol)
+      const all = { ...Object.fromEntries(values), fields: numbers(fields), ...(tags && { tags: numbers(tags) }) }
+      return map(all, protocol)
     },
   },
 }
