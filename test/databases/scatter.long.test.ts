@@ -29,7 +29,10 @@ function slowIds(): bigint[] {
   return made
 }
 
-/** A store has split the first nine tenths into 16 ranges of as many rows: the share of the rest in the fullest. */
+/**
+ * A store has split the first nine tenths into 16 ranges of as many rows. Returns the percentage of the rest that
+ * goes to the fullest range.
+ */
 function busiest(made: readonly bigint[]): number {
   const old = made.slice(0, count * 0.9).toSorted((a, b) => (a < b ? -1 : 1))
   const starts = Array.from({ length: 16 }, (_, i) => old[Math.floor((i * old.length) / 16)] as bigint)

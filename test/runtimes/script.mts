@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { createGenerator, type GraupelError, layouts } from 'graupel'
 
 /**
- * Makes ids by one script of clock readings, and returns a digest of the ids and errors. Both engines have the
- * same digest. A process has one engine, so each process computes one of them.
+ * Makes ids by one script of clock readings, and returns a digest of the ids and errors. Both engines have
+ * the same digest. A process has one engine, so each process computes one of them.
  */
 export function digestOfScript(engine: 'native' | 'js'): string {
   let state = 1
