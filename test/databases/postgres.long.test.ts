@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { load } from '../stores/kinds/kind.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
 import type { Server } from '../stores/servers.ts'
+import type { Block } from '../support/documents.ts'
 import { describeWith } from '../support/needs.ts'
 import { examplesOf, statementsOf, tableOf } from './document.ts'
 import { collationsOf, encoded, id, idsWithTimes, nameOf, pair, textEncodings } from './facts.ts'
@@ -175,6 +176,44 @@ describeWith(['postgres'], 'PostgreSQL', () => {
       const told = Number.parseFloat(table.get(key)?.[0] as string)
       expect(Math.abs(Number(row?.['size']) / 1e6 / told - 1), `${key}: ${row?.['size']}`).toBeLessThan(0.3)
     }
+  })
+
+  it('copies a million rows with ids by the program of the document', async () => {
+    const [block] = examplesOf('pg').filter(({ code }) => code.includes('class CopyIn'))
+    const measure = `
+      const million = Array.from({ length: 1_000_000 }, (_, index) => 'item ' + index)
+      function* numbered() {
+        for (let from = 0; from < million.length; from += 10_000) {
+          const part = million.slice(from, from + 10_000)
+          yield part.map((item, index) => (from + index + 1) + '\\t' + escaped(item) + '\\n').join('')
+        }
+      }
+      const times = { linesOf: [], numbered: [] }
+      const client = await pool.connect()
+      for (const lines of [linesOf, numbered, numbered, linesOf, linesOf, numbered]) {
+        await client.query('TRUNCATE orders')
+        const startMs = performance.now()
+        await once(client.query(new CopyIn('COPY orders (id, item) FROM STDIN', lines(million))), 'end')
+        times[lines.name].push(performance.now() - startMs)
+        const late = 'SELECT id <= lag(id) OVER (ORDER BY substr(item, 6)::int) AS late FROM orders'
+        const { rows } = await client.query('SELECT count(*), count(*) FILTER (WHERE late) AS late FROM (' + late + ') AS all_rows')
+        assert.deepEqual(rows, [{ count: '1000000', late: '0' }])
+      }
+      // Rows that cannot be made, and a row that is refused, leave the connection usable.
+      const failing = (lines) => once(client.query(new CopyIn('COPY orders (id, item) FROM STDIN', lines)), 'end')
+      const broken = function* () { yield '1\\ttea\\n'; throw new Error('no more tea') }
+      await client.query('TRUNCATE orders')
+      await assert.rejects(failing(broken()), /no more tea/)
+      await assert.rejects(failing(['1\\ttea\\n', '1\\ttea\\n']), { code: '23505' })
+      assert.equal((await client.query('SELECT FROM orders')).rowCount, 0)
+      client.release()
+      console.log(JSON.stringify(times))
+      await pool.end()`
+    const code = `import assert from 'node:assert'\n${block?.code.replace('await pool.end()', `{${measure}}`)}`
+    await query('DROP TABLE IF EXISTS orders')
+    const times = JSON.parse(await project.runBlock({ ...(block as Block), code }))
+    const ratios = times.linesOf.map((ms: number, index: number) => (ms / times.numbered[index]).toFixed(2))
+    console.log(`COPY of a million rows, times as long as with plain numbers: ${ratios}`, times)
   })
 
   it('finds times by the primary key', async () => {

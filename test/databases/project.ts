@@ -29,11 +29,11 @@ export class Project {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** Runs an example of the document, and checks each value that stands behind a line. */
-  async runBlock({ line, code }: Block): Promise<void> {
+  /** Runs an example of the document, checks each value that stands behind a line, and returns the output. */
+  runBlock({ line, code }: Block): Promise<string> {
     const file = join(this.folder, `line-${line}.mjs`)
     writeFileSync(file, program(code))
-    await this.run(file)
+    return this.run(file)
   }
 
   /**
