@@ -19,7 +19,7 @@ import { sqliteStore } from 'graupel/stores/sqlite'
 import { openStore } from 'graupel/stores/url'
 import { zookeeperStore } from 'graupel/stores/zookeeper'
 import { testGenerator } from 'graupel/testing'
-import { createUuidGenerator, uuidOf } from 'graupel/uuid'
+import { createRandomUuidGenerator, createUuidGenerator, uuidOf } from 'graupel/uuid'
 import { afterAll, expect, it } from 'vitest'
 import { checkConnectOptions, connectRows } from '../../src/client/options.js'
 import type { Row } from '../../src/core/options.js'
@@ -164,7 +164,7 @@ const measured: Record<string, Measured> = {
     [() => resolveOptions({ node: 7, engine: 'js' }).state, { kind: 'host' }],
     [() => resolveOptions({ node: 7, clock: () => Date.now() }).state, { kind: 'process' }],
   ],
-  'IdParts.sequence': [
+  'PlainIdParts.sequence': [
     '0',
     [() => decode(composeId({ timestampMs: Date.now(), node: 7 }, twitter), twitter).sequence, 0],
   ],
@@ -271,6 +271,17 @@ const measured: Record<string, Measured> = {
   'UuidGenerator.nextBytes(at)': [
     '0',
     [() => uuids().nextBytes(new Uint8Array(32).fill(0xee)).subarray(16), new Uint8Array(16).fill(0xee)],
+  ],
+  'RandomUuidGenerator.nextBytes(target)': [
+    'a new Uint8Array',
+    [() => createRandomUuidGenerator().nextBytes().length, 16],
+  ],
+  'RandomUuidGenerator.nextBytes(at)': [
+    '0',
+    [
+      () => createRandomUuidGenerator().nextBytes(new Uint8Array(32).fill(0xee)).subarray(16),
+      new Uint8Array(16).fill(0xee),
+    ],
   ],
   'UuidKeyOptions.key': [
     'none; the last bits are zero',

@@ -221,9 +221,9 @@ describe('waiting for a node', () => {
 })
 
 describe('the option lease of createGenerator', () => {
-  it('decides node, layout, epoch, namespace, state and window, so none of them may stand beside it', async () => {
+  it('decides node, layout, epoch, namespace, state and its reserve, so none of them may stand beside it', async () => {
     const { lease } = await leaseWith()
-    const beside = { node: 1, layout, epoch: 0, namespace: 'a', state: 'process', windowMs: 900, clock: Date.now }
+    const beside = { node: 1, layout, epoch: 0, namespace: 'a', state: 'process', reserveMs: 900, clock: Date.now }
     for (const [name, value] of Object.entries(beside)) {
       const error = caught(() => createGenerator({ lease, [name]: value } as never))
       expect(error).toMatchObject({ name: 'TypeError', code: 'ERR_OPTION_INVALID' })

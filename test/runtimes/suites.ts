@@ -106,7 +106,11 @@ export async function onBun(project: Project): Promise<Outcome> {
   const bun = npmBinary(`@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`, '1', 'bin/bun')
   const smoke = await project.smoke(ownTarget(), bun, [])
   const report = join(project.folder, 'bun.xml')
-  await run(bun, ['test', '--preload', './test/support/both-engines.ts', parity, '--reporter=junit', `--reporter-outfile=${report}`], { env: variables(project) })
+  await run(
+    bun,
+    ['test', '--preload', './test/support/both-engines.ts', parity, '--reporter=junit', `--reporter-outfile=${report}`],
+    { env: variables(project) },
+  )
   const [, tests, failures] =
     readFileSync(report, 'utf8').match(/<testsuites [^>]*\btests="(\d+)"[^>]*\bfailures="(\d+)"/) ?? []
   if (!Number(tests) || failures !== '0') throw new Error(`bun test: ${tests} tests, ${failures} failed`)
