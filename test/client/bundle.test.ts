@@ -30,7 +30,7 @@ test('a page loads no more than 42 KiB for a client, 16 KiB of them compressed, 
   expect(text).toContain('graupel-byte-order')
   expect(text.length).toBeLessThan(42 * 1024)
   expect(gzipSync(text).length).toBeLessThan(16 * 1024)
-  expect(text).not.toMatch(/["'`]node:|getBuiltinModule|no id can be made from then on/)
+  expect(text).not.toMatch(/["'`]node:[a-z]|getBuiltinModule|no id can be made from then on/)
 })
 
 test('a program that does not use the client contains no part of it', async () => {
