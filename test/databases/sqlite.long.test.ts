@@ -81,6 +81,7 @@ describe.each(drivers)('%s', (name, place, example) => {
 
   it.each(examplesOf(name))('$file:$line runs', (block) => project.runBlock(block))
 
-  it('has a program that runs', () =>
-    project.runExample(example, (code) => code.replace(`from 'better-sqlite3'`, `from '${name}'`)))
+  it('has a program that runs', async () => {
+    await project.runExample(example, (code) => code.replace(`from 'better-sqlite3'`, `from '${name}'`))
+  })
 })
