@@ -87,6 +87,14 @@ describeWith(['postgres'], 'on PostgreSQL', () => {
     },
   )
 
+  it('typeorm-subscriber.ts gives ids to plain objects', async () => {
+    const { url, rows } = await databases.create('subscriber')
+    const order = await project.run('typeorm-subscriber.ts', { DATABASE_URL: url })
+    const written = await rows('SELECT id::text AS id, item FROM orders ORDER BY id')
+    expect(written[0]).toEqual(order)
+    expect(written.map(({ item }) => item)).toEqual(['tea', 'milk', 'sugar'])
+  })
+
   it.each(['drizzle', 'postgres', 'typeorm', 'mikro-orm'])(
     'the traps of %s.ts are as the document says',
     async (name) => {

@@ -36,6 +36,15 @@ describeWith(['postgres'], 'Prisma', () => {
     expect(written.map(({ id }) => decode(BigInt(id as string), layouts.twitter).node)).toEqual([7, 7, 7, 7])
   })
 
+  it('injected.ts writes ids of the generators that it passes', async () => {
+    const { url, rows } = await databases.create('injected')
+    const order = await project.run('injected.ts', { DATABASE_URL: url })
+    const written = await rows('SELECT id::text AS id, item FROM orders ORDER BY item DESC')
+    expect(written.map(({ item }) => item)).toEqual(['tea', 'milk', 'cake'])
+    expect(written[0]).toEqual(order)
+    expect(written.map(({ id }) => decode(BigInt(id as string), layouts.twitter).node)).toEqual([7, 7, 0])
+  })
+
   it('the traps of prisma.ts are as the document says', async () => {
     const { url } = await databases.create('traps')
     copyFileSync(join(repository, 'test/orms/traps/prisma.ts'), join(project.folder, 'traps.ts'))
