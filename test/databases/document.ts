@@ -39,20 +39,22 @@ export const sectionsOfSql = [
   'Ranges of time',
   'Pages',
   'The time in SQL',
+  'Backfill',
   'Partitions',
 ] as const
 
 /**
  * Returns the statements of a section for a database: the lines below its name, and the lines above all
- * names.
+ * names. An indented line, and the `$$` that ends a function, belong to the statement above.
  */
 export function statementsOf(section: (typeof sectionsOfSql)[number], database: Database): string[] {
   const [, body = ''] = text.split(`\n## ${section}\n`)
-  const [code] = [...(body.split('\n## ')[0] as string).matchAll(/^```text\n([\s\S]*?)^```$/gm)].map(([, code]) => code)
+  const code = [...(body.split('\n## ')[0] as string).matchAll(/^```text\n([\s\S]*?)^```$/gm)].map(([, code]) => code)
   const statements: string[] = []
   let isMeant = true
-  for (const line of (code ?? '').trimEnd().split('\n')) {
+  for (const line of code.join('').trimEnd().split('\n')) {
     if (line.startsWith('-- ')) isMeant = line.slice(3).split(':')[0] === database
+    else if (isMeant && /^( |\$\$$)/.test(line)) statements.push(`${statements.pop()}\n${line}`)
     else if (isMeant) statements.push(line)
   }
   if (statements.length === 0) throw new Error(`${file} has no statement for ${database} in '${section}'`)

@@ -10,7 +10,7 @@ import { program } from '../support/examples.ts'
 
 /** A folder inside the package, so that its programs can import graupel and drivers by their names. */
 export class Project {
-  private readonly folder = mkdtempSync(join(repository, 'dist', 'databases-'))
+  readonly folder = mkdtempSync(join(repository, 'dist', 'databases-'))
 
   /** @param drivers - Packages by the folders of test/stores in which they are installed. */
   constructor(
