@@ -176,6 +176,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   } kFunctions[] = {
       {"next", Invoke<Next>},
       {"observe", Invoke<Observe>},
+      {"exceed", Invoke<Exceed>},
       {"grant", Invoke<Grant>},
       {"grantUnused", Invoke<GrantUnused>},
       {"reservation", Invoke<WriteReservation>},

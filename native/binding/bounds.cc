@@ -23,18 +23,24 @@ bool ReadSlot(const Napi::CallbackInfo& info, uint64_t* slot) {
 Napi::Value RaiseFloor(const Napi::CallbackInfo& info, Environment& environment) {
   uint64_t slot;
   if (!ReadSlot(info, &slot)) return {};
-  const int64_t high_tick =
-      info[1].IsNumber() ? info[1].As<Napi::Number>().Int64Value() : -1;
-  if (high_tick < 0) {
+  const auto tick_at = [&info](size_t at) {
+    return info[at].IsNumber() ? info[at].As<Napi::Number>().Int64Value() : -1;
+  };
+  const int64_t high_tick = tick_at(1);
+  const int64_t observed_tick = tick_at(2);
+  if (high_tick < 0 || observed_tick < 0) {
     Throw(info.Env(), "ERR_OPTION_INVALID",
-          "the tick has to be a whole number from 0 up");
+          "the ticks have to be whole numbers from 0 up");
     return {};
   }
   Handle* const handle = environment.Current();
   if (handle == nullptr) return {};
   std::optional<uint64_t> former;
   const Status status = environment.Attempt(*handle, 0, [&] {
-    former = RaiseFloor(handle->generator.state(), slot);
+    State& state = handle->generator.state();
+    // [observed] Raised before the word, which publishes it.
+    RaiseTo(state.observed_tick, static_cast<uint64_t>(observed_tick));
+    former = RaiseFloor(state, slot);
     return former.has_value() ? Status::kOk : Status::kMoved;
   });
   if (status != Status::kOk) return {};

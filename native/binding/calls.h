@@ -12,6 +12,9 @@ namespace graupel {
 
 void Next(Environment& environment);
 void Observe(Environment& environment);
+// Lets all later ids of the generator be larger than the id in the mailbox, whose tick
+// may be at most `limit` ticks after the clock's. kRaised if the word had to rise.
+void Exceed(Environment& environment);
 void Grant(Environment& environment);
 void GrantUnused(Environment& environment);
 // Writes the last reservation of the generator into the mailbox; for debugging.
@@ -22,9 +25,9 @@ void CloseFiles(Environment& environment);
 // fill(array, from, to): fills elements, and returns how many. With a limit of -1 it
 // reads the clock, and fills no further than the clock.
 napi_value Fill(napi_env env, napi_callback_info info);
-// raiseFloor(slot, highTick): raises the floor of the generator's state, so that no
-// later reservation is below the slot, and raises the high tick. Returns the former
-// word; undefined if the generator is closed, or if there is a fault.
+// raiseFloor(slot, highTick, observedTick): raises the floor of the generator's state,
+// so that no later reservation is below the slot, and raises the two ticks. Returns the
+// former word; undefined if the generator is closed, or if there is a fault.
 Napi::Value RaiseFloor(const Napi::CallbackInfo&, Environment&);
 // raiseCeiling(slot): raises the external ceiling, below which every slot may be
 // issued. False if the generator is closed, or was opened without an external ceiling.

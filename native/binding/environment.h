@@ -38,13 +38,15 @@ struct Mailbox {
   double reserved_tick;
   double reserved_sequence;
   double reserved_count;
+  double observed_tick;  // Out of Observe().
 };
 static_assert(offsetof(Mailbox, now) == 16);
 static_assert(offsetof(Mailbox, ceiling) == 80);
 static_assert(offsetof(Mailbox, generation) == 88);
 static_assert(offsetof(Mailbox, uuid) == 96);
 static_assert(offsetof(Mailbox, reservations) == 112);
-static_assert(sizeof(Mailbox) == 144);
+static_assert(offsetof(Mailbox, observed_tick) == 144);
+static_assert(sizeof(Mailbox) == 152);
 
 enum class ClockKind : uint32_t { kWall = 0, kSteady = 1, kInjected = 2 };
 

@@ -125,6 +125,14 @@ class Generator {
     return Status::kOk;
   }
 
+  // Drops the slots of the run that lie below `slot`.
+  void DropBelow(uint64_t slot) {
+    Run& run = access_->run;
+    const uint64_t begin = layout().FirstSlot(run.tick);
+    if (slot <= begin + run.sequence) return;
+    run.sequence = slot - begin < run.end ? slot - begin : run.end;
+  }
+
   // Writes as many ids as there are up to `limit_tick`, at most `count`, and their
   // number to `*filled`. It uses up the current run, and then makes one reservation.
   // kOk if all `count` were written.

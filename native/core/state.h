@@ -36,6 +36,10 @@ struct alignas(64) State {
   // In the process's own state only: the ceiling that calls raise (ceiling.h).
   // 0 until the first such call.
   std::atomic<uint64_t> external_ceiling{0};
+  // The latest tick to which observed ids have led the word, with the ids that were
+  // made ahead of the clock afterwards. A word ahead of the clock, but not of this
+  // tick, is neither a rollback nor an overflow.
+  std::atomic<uint64_t> observed_tick{0};
 };
 
 // A holder of a state that another holder may replace: a page. IsCurrent() tells
@@ -73,6 +77,7 @@ enum class Status : uint32_t {
   kUnavailable = 6,  // The state was lost, and no other can be had.
   kCloned = 7,       // The machine was copied since the state was acquired.
   kMoved = 8,        // The state word has moved to another page; only inside of C++.
+  kRaised = 9,       // The word has risen above an observed id.
 };
 
 struct Request {
@@ -126,6 +131,14 @@ inline Status Reserve(State& state, const Layout& layout, const Request& request
                                          std::memory_order_acquire)) {
       range->first = first;
       range->count = count;
+      if (request.limit_tick > request.now_tick) [[unlikely]] {
+        // [observed] Relaxed: ids that a policy allows ahead of the clock lead on from
+        // an observed id.
+        const uint64_t observed = state.observed_tick.load(std::memory_order_relaxed);
+        if (observed > request.now_tick) {
+          RaiseTo(state.observed_tick, layout.TickOf(next - 1));
+        }
+      }
       return Status::kOk;
     }
   }

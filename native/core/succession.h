@@ -30,6 +30,7 @@ inline bool MoveTo(State& from, State& to) {
     }
   }
   RaiseTo(to.high_tick, from.high_tick.load(std::memory_order_relaxed));
+  RaiseTo(to.observed_tick, from.observed_tick.load(std::memory_order_relaxed));
   return true;
 }
 

@@ -18,13 +18,22 @@ import { checkIdArray, isSigned, signError } from '../numbers/array.js'
 import { Numbers } from '../numbers/numbers.js'
 import { Queue } from '../numbers/queue.js'
 import type { MoreNumbers, ReadyNumbers } from '../numbers/source.js'
-import type { Counters } from '../policy/policy.js'
+import { observer } from '../policy/observe.js'
+import type { Counters, Judged } from '../policy/policy.js'
 import { PolicyRunner } from '../policy/runner.js'
 import { type Core, type IdArray, Status } from '../state/engine.js'
 import type { BaseGenerator, GeneratorView, NarrowGenerator, Stats } from './id-generator.js'
 import type { ResolvedOptions } from './resolve.js'
 
-const nothingCounted: Counters = /* @__PURE__ */ Object.freeze({ waits: 0, waitedMs: 0, rollbacks: 0, overflows: 0 })
+const nothingCounted: Counters = /* @__PURE__ */ Object.freeze({
+  waits: 0,
+  waitedMs: 0,
+  rollbacks: 0,
+  overflows: 0,
+  observed: 0,
+  raised: 0,
+  refused: 0,
+})
 
 /** Has no ids: those of a generator whose tags have to be chosen. */
 const noIds: ReadyNumbers = {
@@ -49,6 +58,7 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   readonly #source: NodeSource
   /** Made with the counters when they are first needed: most generators never wait. */
   #more: PolicyRunner | undefined
+  #judged: Judged | undefined
   #counters = nothingCounted
   /** Set by `close()`. */
   #lastStats: Stats | undefined
@@ -116,6 +126,10 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
     return Numbers.made(this, 'decode', (of) => (id) => decode(id, of.layout))
   }
 
+  get observe(): (id: GivenId<F>) => bigint {
+    return Numbers.made(this, 'observe', (of) => observer(of.#beJudged()) as (id: GivenId<F>) => bigint)
+  }
+
   /** Continues a view with the state to which its generator has moved. */
   follow(): void {
     this.#core.follow()
@@ -156,15 +170,20 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
 
   protected more(): MoreNumbers {
     if (this.#missing !== undefined) throw missingTag(this.layout, this.#missing, this.object())
-    if (this.#more === undefined) {
+    this.#more ??= new PolicyRunner(this.#beJudged())
+    return this.#more
+  }
+
+  #beJudged(): Judged {
+    if (this.#judged === undefined) {
       const { layout, namespace, clock, state } = this.#settings
       this.#counters = { ...nothingCounted }
       const hasInjectedClock = typeof clock === 'function'
       const path = state.kind === 'file' ? state.path : ''
       const subject = { layout, namespace, hasInjectedClock, path, source: this.#source }
-      this.#more = new PolicyRunner(this.#core, this.#settings, subject, this.#counters)
+      this.#judged = { core: this.#core, policy: this.#settings, subject, counters: this.#counters }
     }
-    return this.#more
+    return this.#judged
   }
 
   protected end(): void {

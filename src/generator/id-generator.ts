@@ -158,6 +158,23 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   take(this: void, count: number): bigint[]
   /** Decodes an id of this generator's layout. @throws TypeError, RangeError `ERR_ID_INVALID`. */
   decode(this: void, id: GivenId<F>): DecodedId<F>
+  /**
+   * Lets the next ids be larger than an id that this thread has received: whatever the clocks say, every id
+   * that the thread makes on this node afterwards is larger as a whole number, also by other generators with
+   * the same `state`. Other threads and processes follow with their next reservation. docs/order.md says when
+   * that is needed, and what it costs.
+   *
+   * An id of the future leads the next ids ahead of the clock, by at most `maxAheadMs`. With `onRollback:
+   * 'wait'` they wait instead; with `'reuse'` the order is given up.
+   *
+   * @param id - An id of this generator's layout, of any node; the layout begins with the timestamp.
+   * @returns The id, as a bigint.
+   * @throws TypeError, RangeError `ERR_ID_INVALID`; GraupelError `ERR_CLOCK_SKEW` for an id more than
+   * `maxAheadMs` ahead of the clock, `ERR_LAYOUT_EXPIRED` if the layout has no larger id,
+   * `ERR_CLOCK_BEFORE_EPOCH`, `ERR_STATE_UNAVAILABLE`, `ERR_CLOSED`; RangeError `ERR_LAYOUT_INVALID` for a
+   * layout whose ids do not sort by time. Nothing has changed then.
+   */
+  observe(this: void, id: GivenId<F>): bigint
   /** Counts what this generator has done; after `close()`, what it had done by then. */
   stats(this: void): Stats
   /**
@@ -192,8 +209,15 @@ export interface Stats {
   rollbacks: number
   /** Ticks that were found used up. */
   overflows: number
+  /** Ids of others that were observed. */
+  observed: number
+  /** Observed ids that were above the node's next id, so that the next id had to rise. */
+  raised: number
+  /** Ids that were refused because they were more than `maxAheadMs` ahead of the clock. */
+  refused: number
   /**
-   * Milliseconds by which the last id on this node, of all generators, is ahead of the clock; 0 if it is not.
+   * Milliseconds by which the last id on this node, of all generators, is ahead of the clock, or an observed id; 0 if
+   * neither is.
    */
   aheadMs: number
   /**

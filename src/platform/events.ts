@@ -26,6 +26,32 @@ export interface AheadEvent {
   aheadMs: number
 }
 
+/**
+ * The message of the channel `graupel:observed`: an id that was observed is ahead of this host's clock.
+ *
+ * @example
+ * import { subscribe } from 'node:diagnostics_channel'
+ * subscribe('graupel:observed', ({ type, id, aheadMs }) => {
+ *   console.warn(`id ${id} is ${aheadMs} ms ahead: ${type}`)
+ * })
+ */
+export interface ObservedEvent {
+  /** `ahead`: the next ids are above the id. `refused`: it is too far ahead, and nothing has changed. */
+  type: 'ahead' | 'refused'
+  /** Name of the layout. */
+  layout: string
+  /** The namespace of the generator. */
+  namespace: string
+  /** The node of the generator. */
+  node: number
+  /** The time of the clock, in milliseconds since 1970. */
+  nowMs: number
+  /** The id. */
+  id: bigint
+  /** Milliseconds from the clock to the time of the id. */
+  aheadMs: number
+}
+
 /** The message of the channel `graupel:engine`, which publishes once, when the engine was chosen. */
 export interface EngineEvent {
   /** The engine. */
@@ -110,6 +136,7 @@ interface Events {
   segments: SegmentsEvent
   rollback: AheadEvent
   overflow: AheadEvent
+  observed: ObservedEvent
   engine: EngineEvent
 }
 

@@ -81,6 +81,10 @@ export class TracedCore implements Core {
     return this.#core.awaitCeiling(attempt, blockMs)
   }
 
+  exceed(upper: number, lower: number, aheadTicks: number): number {
+    return this.#core.exceed(upper, lower, aheadTicks)
+  }
+
   raise(bounds: Bounds): bigint {
     return this.#core.raise(bounds)
   }

@@ -3,7 +3,7 @@ import type { OverflowAction, Policy, RollbackAction } from './policy.js'
 
 /** How far the state word is ahead of the clock, and why. */
 export interface Situation {
-  kind: 'rollback' | 'overflow'
+  kind: 'rollback' | 'observed' | 'overflow'
   rollbackMs: number
   aheadMs: number
 }
@@ -22,17 +22,17 @@ export type Verdict =
   | Delay
 
 /**
- * Tells a rollback from an overflow. Returns `undefined` if the word is not ahead.
+ * Tells a rollback, an observed id and an overflow apart. Returns `undefined` if the word is not ahead.
  *
  * The state remembers the latest tick that the clock has shown (`highTick`). A clock that shows less has
- * stepped back by the difference. Otherwise the ids made have moved the word ahead. Comparing the wall clock
- * with the monotonic clock would cost a reading per id.
+ * stepped back by the difference. Otherwise an observed id has led the word ahead (`observedTick`), or the
+ * ids made have. Comparing the wall clock with the monotonic clock would cost a reading per id.
  */
 export function situationOf(seen: Observation, tickMs: number): Situation | undefined {
   if (seen.headTick <= seen.nowTick) return undefined
   const stepped = seen.lastTick > seen.nowTick && seen.highTick > seen.nowTick
   return {
-    kind: stepped ? 'rollback' : 'overflow',
+    kind: stepped ? 'rollback' : seen.observedTick > seen.nowTick ? 'observed' : 'overflow',
     rollbackMs: stepped ? (seen.highTick - seen.nowTick) * tickMs : 0,
     aheadMs: (seen.headTick - seen.nowTick) * tickMs,
   }
@@ -59,9 +59,9 @@ export function judge(
   // that blocks, or a tick: requests would pile up for as long as the clock is wrong.
   const maxMs = mayBlock
     ? policy.maxWaitMs
-    : kind === 'overflow'
-      ? Number.POSITIVE_INFINITY
-      : Math.max(policy.maxWaitMs, clock.tickMs)
+    : kind === 'rollback'
+      ? Math.max(policy.maxWaitMs, clock.tickMs)
+      : Number.POSITIVE_INFINITY
   const waitFor = (tick: number): Delay => {
     const waitMs = msUntil(tick)
     return waitMs <= maxMs ? { do: 'wait', untilTick: tick, waitMs } : { do: 'throw', retryAfterMs: waitMs }

@@ -51,6 +51,9 @@ export interface Counters {
   waitedMs: number
   rollbacks: number
   overflows: number
+  observed: number
+  raised: number
+  refused: number
 }
 
 /** A generator and its policy, as the parts of this folder share them. */

@@ -69,6 +69,13 @@ function aheadError(
       details,
     )
   }
+  if (kind === 'observed') {
+    return new GraupelError(
+      'ERR_CLOCK_SKEW',
+      `node ${node} has observed an id of ${showTime(nowMs + aheadMs)}, ${aheadMs} ms after ${showTime(nowMs)}, and ${rule}; try again in ${retryAfterMs} ms, and compare the clocks of the hosts`,
+      details,
+    )
+  }
   const page = aheadMs < implausibleMs ? undefined : core.report().path
   if (page === undefined) {
     return new GraupelError(

@@ -4,16 +4,7 @@ import type { MoreNumbers, Progress, ReadyNumbers, Round, Task } from '../number
 import { type AheadEvent, publish } from '../platform/events.js'
 import { type Core, type Observation, type Permit, Status } from '../state/engine.js'
 import { judge, type Situation, situationOf } from './judge.js'
-import {
-  type Counters,
-  type Judged,
-  type OverflowAction,
-  type Policy,
-  type RollbackAction,
-  type RollbackEvent,
-  rollbackActions,
-  type Subject,
-} from './policy.js'
+import { type Judged, type OverflowAction, type RollbackAction, type RollbackEvent, rollbackActions } from './policy.js'
 import { observe, policyError } from './refusal.js'
 import { BlockingWaits, DeferredWaits, type Waits } from './waits.js'
 
@@ -31,8 +22,8 @@ export class PolicyRunner implements MoreNumbers {
   /** Whether `advance` has counted ahead of a clock that had stepped back. */
   #ledByRollback = false
 
-  constructor(core: Core, policy: Policy, subject: Subject, counters: Counters) {
-    this.#judged = { core, policy, subject, counters }
+  constructor(judged: Judged) {
+    this.#judged = judged
   }
 
   finish(task: Task): void {
@@ -93,6 +84,8 @@ export class PolicyRunner implements MoreNumbers {
 
   #actionFor(situation: Situation, seen: Observation): RollbackAction | OverflowAction {
     const { onRollback, onOverflow } = this.#judged.policy
+    // The clock has not stepped back, and the ids are as far ahead as another host's clock.
+    if (situation.kind === 'observed') return onRollback === 'wait' ? 'wait' : 'advance'
     if (situation.kind === 'overflow') {
       // After a rollback the clock is back, but still behind the ids that `advance` has made meanwhile.
       // Judged as an overflow, the call would wait for up to maxAheadMs.
@@ -115,15 +108,17 @@ export class PolicyRunner implements MoreNumbers {
       if (seen.highTick === this.#countedHighTick) return
       this.#countedHighTick = seen.highTick
       counters.rollbacks++
-    } else {
+    } else if (situation.kind === 'overflow') {
       if (seen.headTick === this.#countedHeadTick) return
       this.#countedHeadTick = seen.headTick
       counters.overflows++
+    } else {
+      return
     }
-    publish(situation.kind, this.#event(situation, seen.nowMs))
+    publish(situation.kind, this.#event(situation, seen.nowMs) as AheadEvent)
   }
 
-  #event({ kind, rollbackMs, aheadMs }: Situation, nowMs: number): AheadEvent {
+  #event({ kind, rollbackMs, aheadMs }: Situation, nowMs: number): Omit<AheadEvent, 'type'> & { type: typeof kind } {
     const { layout, namespace, source } = this.#judged.subject
     return { type: kind, layout: layout.name, namespace, node: source.node, nowMs, rollbackMs, aheadMs }
   }

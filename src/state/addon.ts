@@ -9,6 +9,7 @@ export interface Binding {
   readonly mailbox: ArrayBuffer
   next(): void
   observe(): void
+  exceed(): void
   grant(): void
   grantUnused(): void
   close(): void
@@ -54,7 +55,7 @@ export interface Binding {
   /** Closes every generator of this thread whose state is a file. */
   closeFiles(): void
   /** Returns the former word; `undefined` if there is a fault, or if the generator is closed. */
-  raiseFloor(slot: bigint, highTick: number): bigint | undefined
+  raiseFloor(slot: bigint, highTick: number, observedTick: number): bigint | undefined
   /** False if the generator is closed, or its ceiling is not external. */
   raiseCeiling(slot: bigint): boolean
   /** Reads the system's clock; milliseconds since 1970. */

@@ -17,6 +17,8 @@ export const Status = {
   unavailable: 6,
   /** The machine was copied since the state was acquired, so another machine may have its slots. */
   cloned: 7,
+  /** The word has risen above an observed id. */
+  raised: 9,
 } as const
 
 /** An array that ids can be written to: a `BigUint64Array` or a `BigInt64Array` over an `ArrayBuffer`. */
@@ -34,6 +36,8 @@ export interface Observation {
   lastTick: number
   /** The latest tick that the clock has shown to a reservation. */
   highTick: number
+  /** The latest tick to which observed ids have led the word, with the ids made from there on. */
+  observedTick: number
   /** Ids that this generator has made. */
   issued: number
   /** Tick of the first slot above the ceiling; -1 if there is no ceiling. */
@@ -75,6 +79,8 @@ export interface Bounds {
   readonly floor?: bigint
   /** A tick that counts as shown by the clock, because ids below the floor may have its time. */
   readonly highTick?: number
+  /** A tick to which an observed id leads the word. */
+  readonly observedTick?: number
   /** The ceiling; by default it stays. Only the state of a lease has one, and issues nothing before. */
   readonly ceiling?: bigint
 }
@@ -116,6 +122,17 @@ export interface Core {
    * returns how many it filled.
    */
   fill(array: IdArray, from: number, to: number, permit?: Permit): number
+
+  /**
+   * Lets every later id of this thread on this state be larger than an id of the layout, whose timestamp is
+   * the most significant field. Other threads follow with their next reservation.
+   *
+   * @param aheadTicks - How many ticks the id may be after the clock's tick. If the word is above the id
+   * already, the clock is not asked.
+   * @returns `ok`; `raised` if the word had to rise; `ahead` if the id is too far ahead; `expired` if the
+   * node has no larger id. Nothing has changed unless it is `ok` or `raised`.
+   */
+  exceed(upper: number, lower: number, aheadTicks: number): number
 
   /**
    * Blocks until an attempt to raise the ceiling has ended, or for `blockMs`. Called after `observe()`. For

@@ -17,7 +17,7 @@ import { utf8 } from '../core/utf8.js'
 //
 // A record: the next record's offset, the key's length, the fields below, the key in UTF-8.
 
-const version = 7
+const version = 8
 const buckets = 4096
 const generationAt = 16
 /** The first generation of the addon, as in `generation_posix.cc`. */
@@ -25,7 +25,7 @@ const addonsFirst = 1n << 40n
 const engineAt = 24
 const bucketsAt = 32
 const headerBytes = bucketsAt + buckets * 4
-const recordBytes = 48
+const recordBytes = 56
 
 /** The fields of 4 bytes in a record, in units of 4 bytes from its beginning. */
 export const fields32 = {
@@ -45,6 +45,8 @@ export const fields64 = {
   highTick: 4,
   /** 0 if there is none. */
   ceiling: 5,
+  /** The latest tick to which observed ids have led the word. */
+  observedTick: 6,
 } as const
 
 /** The size up to which the table may grow: the size of the memory that a platform makes. */

@@ -1,18 +1,19 @@
 // Declares `Disposable` for programs whose lib is older than ESNext and that have no @types/node.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { rangeError, show, showByJson, typeError } from '../core/errors.js'
+import { GraupelError, rangeError, show, showByJson, typeError } from '../core/errors.js'
 import { readOptions } from '../core/options.js'
 import { bufferGetter, byteOffsetGetter, lengthGetter } from '../core/typed-array.js'
 import { createGenerator } from '../generator/create.js'
 import type { IdGenerator } from '../generator/id-generator.js'
 import { type GeneratorOptions, generatorRows } from '../generator/options.js'
-import { type Field, genuineLayout, type Layout, type layouts, optionsElsewhere } from '../layout/index.js'
+import { composeId, type Field, genuineLayout, type Layout, type layouts, optionsElsewhere } from '../layout/index.js'
 import { nativeUuids } from '../numbers/addon.js'
 import { checkBytes } from '../numbers/array.js'
 import { presentGeneration } from '../numbers/generation.js'
 import { define, iterate, Numbers } from '../numbers/numbers.js'
 import type { UuidVersion } from './bits.js'
+import { decodeUuid, parseUuid } from './decode.js'
 import { uuidWriter } from './writer.js'
 
 /**
@@ -20,7 +21,7 @@ import { uuidWriter } from './writer.js'
  * JavaScript writes the UUIDs; otherwise the addon does, if it loads.
  */
 export type IdSource = Pick<IdGenerator, 'layout' | 'next' | 'nextAsync' | 'fill' | 'fillAsync' | 'take' | 'close'> &
-  Partial<Pick<IdGenerator, 'engine'>> & {
+  Partial<Pick<IdGenerator, 'engine' | 'node' | 'observe'>> & {
     stats(): object
     toJSON?(): object
   }
@@ -78,6 +79,15 @@ export interface UuidGenerator<S extends IdSource = IdGenerator> extends Iterabl
   fillAsync<A extends Uint8Array>(this: void, array: A): Promise<A>
   /** Makes `count` UUIDs, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
   take(this: void, count: number): string[]
+  /**
+   * Lets the next UUIDs be larger than a UUID that this thread has received, as `ids.observe` does for ids:
+   * larger as a text, and as 16 bytes.
+   *
+   * @param uuid - A UUID of this version and layout, of any node; its text, or 16 bytes.
+   * @returns The UUID, in small letters.
+   * @throws as `ids.observe`; TypeError `ERR_OPTION_INVALID` if `ids` is a client.
+   */
+  observe(this: void, uuid: string | Uint8Array): string
   /** The statistics of `ids`. */
   stats(this: void): ReturnType<S['stats']>
   /** Closes `ids`. */
@@ -149,6 +159,7 @@ class Uuids implements UuidGenerator<IdSource> {
   declare readonly fill: <A extends Uint8Array>(array: A) => A
   declare readonly fillAsync: <A extends Uint8Array>(array: A) => Promise<A>
   declare readonly take: (count: number) => string[]
+  declare readonly observe: (uuid: string | Uint8Array) => string
   declare readonly stats: () => object
   declare readonly close: () => void
   readonly #writeAll: (ids: BigUint64Array, uuids: Uint8Array) => void
@@ -179,8 +190,36 @@ class Uuids implements UuidGenerator<IdSource> {
     define(this, 'fill', <A extends Uint8Array>(array: A) => this.#fill(array))
     define(this, 'fillAsync', <A extends Uint8Array>(array: A) => this.#fillAsync(array))
     define(this, 'take', (count: number) => ids.take(count).map((id) => text(id)))
+    define(this, 'observe', (uuid: string | Uint8Array) => this.#observe(uuid))
     define(this, 'stats', () => ids.stats())
     define(this, 'close', () => ids.close())
+  }
+
+  #observe(uuid: string | Uint8Array): string {
+    const { ids, version } = this
+    if (ids.observe === undefined || ids.node === undefined) {
+      throw typeError('ERR_OPTION_INVALID', 'ids is a client, which observes no ids; pass a generator as ids', 'ids')
+    }
+    const seen = decodeUuid(uuid, ids.layout as Layout)
+    const text = parseUuid(uuid)
+    if (seen.version !== version) {
+      throw rangeError(
+        'ERR_ID_INVALID',
+        `the UUID ${show(text)} has version ${seen.version}, and not ${version}; observe UUIDs of one version`,
+      )
+    }
+    // In a UUID the sequence stands before the node. So the next UUID needs a later number than this one has,
+    // and may keep its tick.
+    const { timestampMs, sequence } = seen
+    try {
+      ids.observe(composeId({ timestampMs, sequence, node: ids.node }, ids.layout as Layout))
+    } catch (error) {
+      const { code, message, retryAfterMs } = error as GraupelError
+      if (code !== 'ERR_CLOCK_SKEW') throw error
+      const details = { cause: error, option: 'maxAheadMs', ...(retryAfterMs !== undefined && { retryAfterMs }) }
+      throw new GraupelError(code, `the UUID ${show(text)} of node ${seen.node} is refused: as ${message}`, details)
+    }
+    return text
   }
 
   #fill<A extends Uint8Array>(array: A): A {

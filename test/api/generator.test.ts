@@ -100,6 +100,9 @@ describe.each(engines)('a generator on the %s engine', (engine) => {
       waitedMs: 0,
       rollbacks: 1,
       overflows: 0,
+      observed: 0,
+      raised: 0,
+      refused: 0,
       aheadMs: 1,
       ceilingMs: null,
     })

@@ -16,9 +16,12 @@ const seen = (now: number, head: number, last = head, high = now, tickMs = 1): O
   headTick: head,
   lastTick: last,
   highTick: high,
+  observedTick: 0,
   issued: 0,
   ceilingTick: -1,
 })
+
+const observed = (observation: Observation, observedTick: number): Observation => ({ ...observation, observedTick })
 
 describe('what is a rollback, and what an overflow', () => {
   it.each<[string, Observation, object | undefined]>([
@@ -34,6 +37,14 @@ describe('what is a rollback, and what an overflow', () => {
       'stepped back into a tick that is full',
       seen(100, 101, 100, 103),
       { kind: 'overflow', rollbackMs: 0, aheadMs: 1 },
+    ],
+    ['an observed id is later', observed(seen(100, 140), 140), { kind: 'observed', rollbackMs: 0, aheadMs: 40 }],
+    ['made on from an observed id', observed(seen(100, 140), 120), { kind: 'observed', rollbackMs: 0, aheadMs: 40 }],
+    ['passed an observed id', observed(seen(100, 140), 100), { kind: 'overflow', rollbackMs: 0, aheadMs: 40 }],
+    [
+      'an observed id is later, and the clock has stepped back',
+      observed(seen(100, 140, 139, 120), 140),
+      { kind: 'rollback', rollbackMs: 20, aheadMs: 40 },
     ],
     ['stepped back behind nothing that was issued', seen(100, 90, 90, 120), undefined],
   ])('%s', (_, observation, situation) => {

@@ -1,4 +1,4 @@
-import type { EngineKind } from 'graupel'
+import { composeId, createGenerator, type EngineKind } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { readGeneration } from '../../src/engine/generation.ts'
 import { LeasedNode, sealNode } from '../../src/engine/source/leased-node.ts'
@@ -41,5 +41,61 @@ describe.each(engines)('a state of the %s engine that the thread of the lease ha
     const node = followed(engine, { ...viewOf(2), status: 'ended', failure: 'ERR_CLOCK_SKEW' })
     expect(node.rise()).toBe(false)
     expect(() => node.rise()).toThrow(expect.objectContaining({ code: 'ERR_CLOCK_SKEW' }))
+  })
+})
+
+describe.each(engines)('an id that was observed while a lease moves, on the %s engine', (engine) => {
+  /** Two generators of a thread with a lease, which may move from node 900 to node 5. */
+  function moving() {
+    const shared = SharedLease.make()
+    const { memory } = shared
+    const handle = makeHandle(layout, {
+      namespace: freshNamespace(),
+      token: 'lease',
+      store: 'memory',
+      windowMs: 6000,
+      memory,
+    })
+    const first = { ...viewOf(1), node: 900 }
+    shared.write(first)
+    const [one, other] = [0, 1].map(() => createGenerator({ lease: handle, engine }))
+    const seal = () => sealNode({ handle, layout, shared }, first)
+    const move = (floor: number) => shared.write({ ...viewOf(2), node: 5, floor: Math.max(first.floor, floor) })
+    // Of a node between the two, so that the first node has larger ids in the same tick, and the second has not.
+    const id = (aheadMs: number) => composeId({ timestampMs: Date.now() + aheadMs, node: 700 }, layout)
+    return { one, other, seal, move, id } as Record<'one' | 'other', NonNullable<typeof one>> & {
+      seal: typeof seal
+      move: typeof move
+      id: typeof id
+    }
+  }
+
+  it('before the state is sealed', () => {
+    const { one, other, seal, move, id } = moving()
+    const seen = one.observe(id(500))
+    move(seal())
+    expect(other.next()).toBeGreaterThan(seen)
+    expect(one.next()).toBeGreaterThan(seen)
+    expect([one.node, other.node]).toEqual([5, 5])
+  })
+
+  it('after the state is sealed', () => {
+    const { one, other, seal, move, id } = moving()
+    const floor = seal()
+    const seen = one.observe(id(500))
+    move(floor)
+    expect(other.next()).toBeGreaterThan(seen)
+    expect(one.next()).toBeGreaterThan(seen)
+  })
+
+  it('after another generator of the thread has moved', () => {
+    const { one, other, seal, move, id } = moving()
+    move(seal())
+    expect(other.next()).toBeGreaterThan(0n)
+    const seen = one.observe(id(500))
+    expect(other.next()).toBeGreaterThan(seen)
+    expect(one.next()).toBeGreaterThan(seen)
+    const again = one.observe(id(600))
+    expect(other.next()).toBeGreaterThan(again)
   })
 })

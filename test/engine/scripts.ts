@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createSeeded } from '../../src/generator/create.js'
-import { defineLayout, type GeneratorOptions } from '../../src/index.js'
+import { composeId, defineLayout, type GeneratorOptions, type Layout } from '../../src/index.js'
 import { type Caught, freshNamespace } from '../support/engines.js'
 
 type Options = Omit<GeneratorOptions, 'engine' | 'clock' | 'namespace'>
@@ -25,13 +25,14 @@ function run(engine: 'native' | 'js', options: Options, seed: number, script: re
   const all = { ...options, engine, clock, namespace } as GeneratorOptions
   const ids = Array.from({ length: instances }, (_, i) => createSeeded(all, seed + i))
   const seen: string[] = []
-  for (const { step, call, instance, count } of script) {
+  for (const { step, call, instance, count, ahead } of script) {
     now += step
     const id = ids[instance % instances] as (typeof ids)[number]
     if (call === 'next') seen.push(outcome(() => id.next()))
     else if (call === 'string') seen.push(outcome(() => id.nextString()))
     else if (call === 'fill') seen.push(outcome(() => Array.from(id.fill(new BigUint64Array(count)))))
-    else seen.push(outcome(() => id.take(count)))
+    else if (call === 'take') seen.push(outcome(() => id.take(count)))
+    else seen.push(outcome(() => id.observe(idNear(id.layout, now + ahead, count))))
   }
   for (const id of ids) {
     const { engine: _, waitedMs: __, ...stats } = id.stats()
@@ -40,11 +41,20 @@ function run(engine: 'native' | 'js', options: Options, seed: number, script: re
   return seen
 }
 
+/** An id of some node and sequence number near a time. */
+function idNear(layout: Layout, timeMs: number, some: number): bigint {
+  const { timestamp, sequence, nodes, tickMs } = layout
+  const tick = Math.min(2 ** timestamp.bits - 1, Math.max(0, Math.floor(timeMs / tickMs)))
+  return composeId({ timestampMs: tick * tickMs, node: some % nodes, sequence: some % 2 ** sequence.bits }, layout)
+}
+
 interface Step {
   step: number
-  call: 'next' | 'string' | 'fill' | 'take'
+  call: 'next' | 'string' | 'fill' | 'take' | 'observe'
   instance: number
   count: number
+  /** Milliseconds by which an observed id is ahead of the clock. */
+  ahead: number
 }
 
 const startMs = 50_000
@@ -64,9 +74,11 @@ const steps = fc.array(
       'string' as const,
       'fill' as const,
       'take' as const,
+      'observe' as const,
     ),
     instance: fc.nat(2),
     count: fc.integer({ min: 0, max: 40 }),
+    ahead: fc.oneof(fc.integer({ min: -3, max: 5 }), fc.constantFrom(-500, 40, 999, 1500)),
   }),
   { minLength: 400, maxLength: 600 },
 )
@@ -125,7 +137,9 @@ export function proveParity(scripts: number): void {
           }
           if (given.onRollback === 'reuse') return
           // The ids of all generators of the thread are distinct for any steps of the clock.
-          const made = native.filter((line) => /^[\d,]+$/.test(line)).flatMap((line) => line.split(',').map(BigInt))
+          const made = native
+            .filter((line, at) => /^[\d,]+$/.test(line) && script[at]?.call !== 'observe')
+            .flatMap((line) => line.split(',').map(BigInt))
           expect(new Set(made).size).toBe(made.length)
         },
       ),

@@ -14,7 +14,7 @@ import {
 import { clockFor } from './clock.js'
 import { IdWriter } from './id-writer.js'
 import { Reserver } from './reserver.js'
-import { endRun, type Run, type ThreadStates } from './thread-states.js'
+import { dropBelow, endRun, type Run, type ThreadStates } from './thread-states.js'
 
 // All generators of the thread share these: a caller reads them before another call can write them.
 const id64 = new BigUint64Array(1)
@@ -26,6 +26,7 @@ const observation: Observation = {
   headTick: 0,
   lastTick: 0,
   highTick: 0,
+  observedTick: 0,
   issued: 0,
   ceilingTick: -1,
 }
@@ -137,6 +138,7 @@ export class JsCore implements Core {
     seen.headTick = state.tickOf(word)
     seen.lastTick = word === 0n ? -1 : state.tickOf(word - 1n)
     seen.highTick = highTick
+    seen.observedTick = state.observedTick()
     seen.issued = this.#issued
     return seen
   }
@@ -184,10 +186,32 @@ export class JsCore implements Core {
     return { outcome: CeilingOutcome.timeout, attempt }
   }
 
-  raise({ floor = 0n, highTick = 0, ceiling }: Bounds): bigint {
+  exceed(upper: number, lower: number, aheadTicks: number): number {
+    if (this.#isClosed) return Status.closed
+    const { above } = this.#reserver
+    if (!above.find(upper, lower)) return Status.expired
+    const run = this.#run
+    // The word is at the end of the run or above, so it is above each slot of the run.
+    if (run.tick > above.tick || (run.tick === above.tick && run.sequence >= above.sequence)) return Status.ok
+    const { idTick, tick, sequence } = above
+    const isBelow = !this.#reserver.state.isAt(tick, sequence)
+    if (isBelow) {
+      // The clock may be a function of the user's, which may use this core.
+      const nowTick = this.#tickAt(this.#clock())
+      if (this.#isClosed) return Status.closed
+      if (nowTick < 0) return Status.beforeEpoch
+      if (idTick > nowTick + aheadTicks) return Status.ahead
+      this.#reserver.state.exceed(tick, sequence)
+    }
+    dropBelow(this.#run, tick, sequence)
+    return isBelow ? Status.raised : Status.ok
+  }
+
+  raise({ floor = 0n, highTick = 0, observedTick = 0, ceiling }: Bounds): bigint {
     if (this.#isClosed) return floor
     const { state } = this.#reserver
     // The floor first: a slot below it may belong to another holder.
+    state.raiseObservedTick(observedTick)
     const former = state.raiseFloor(floor)
     state.raiseHighTick(highTick)
     if (ceiling !== undefined && this.#hasCeiling) state.raiseCeiling(ceiling)

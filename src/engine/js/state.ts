@@ -71,6 +71,15 @@ export class State implements Held {
     this.#raise(fields64.highTick, BigInt(tick))
   }
 
+  /** The latest tick to which observed ids have led the word, with the ids made from there on. */
+  observedTick(): number {
+    return Number(Atomics.load(this.#words, this.#at / 8 + fields64.observedTick))
+  }
+
+  raiseObservedTick(tick: number): void {
+    this.#raise(fields64.observedTick, BigInt(tick))
+  }
+
   /** The first slot that no generator may issue; 0 if there is no ceiling. */
   get ceiling(): bigint {
     return Atomics.load(this.#words, this.#at / 8 + fields64.ceiling)
@@ -169,6 +178,8 @@ export class State implements Held {
         this.range.tick = tick
         this.range.sequence = sequence
         this.range.count = count
+        // Ids that a policy allows ahead of the clock lead on from an observed id.
+        if (limitTick > nowTick && this.observedTick() > nowTick) this.raiseObservedTick(slots.tickOf(next - 1n))
         return 'reserved'
       }
     }
@@ -213,6 +224,18 @@ export class State implements Held {
       this.#history()?.raiseFloor(slot)
       if (word >= slot || this.#move(word, slot)) return word
     }
+  }
+
+  /** Whether the word is at a slot or above. */
+  isAt(tick: number, sequence: number): boolean {
+    return this.word >= this.#slots.at(tick, sequence)
+  }
+
+  /** Prevents reservations below a slot, to which an observed id leads. */
+  exceed(tick: number, sequence: number): void {
+    // Before the word, so that a thread that reads the word knows why it is ahead of the clock.
+    this.raiseObservedTick(tick)
+    this.raiseFloor(this.#slots.at(tick, sequence))
   }
 
   #move(word: bigint, next: bigint): boolean {

@@ -4,6 +4,7 @@ import type { StateTable } from '../../state/table.js'
 import { JsClaim } from './claim.js'
 import { clockFor, type SystemClocks } from './clock.js'
 import { type BaseId, IdWriter } from './id-writer.js'
+import { SlotAbove } from './slot-above.js'
 import { State } from './state.js'
 
 /**
@@ -52,11 +53,18 @@ export function endRun(run: Run): void {
   run.sequence = run.end
 }
 
+/** Drops the slots of a run that lie below a slot. */
+export function dropBelow(run: Run, tick: number, sequence: number): void {
+  if (run.tick < tick) endRun(run)
+  else if (run.tick === tick && run.sequence < sequence) run.sequence = Math.min(sequence, run.end)
+}
+
 /** A state, with this thread's run of it, the writer of its ids, and this thread's view of the claim. */
 export interface ThreadState {
   readonly state: State
   readonly run: Run
   readonly writer: IdWriter
+  readonly above: SlotAbove
   /** `undefined` if no claims keep other processes away, or a lease does. */
   readonly claim: JsClaim | undefined
 }
@@ -97,7 +105,7 @@ export class ThreadStates {
       const clock = clockFor(spec, this.clocks)
       const hasClaim = claims !== undefined && spec.state.kind !== 'lease'
       const claim = hasClaim ? new JsClaim(claims, table.token(claims.randomBits), state, spec, clock) : undefined
-      found = { state, run: emptyRun(), writer: new IdWriter(spec), claim }
+      found = { state, run: emptyRun(), writer: new IdWriter(spec), above: new SlotAbove(spec), claim }
       this.#open.set(key, found)
     }
     return found

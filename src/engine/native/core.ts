@@ -44,6 +44,7 @@ const generationAt = 11
 /** Four words of 32 bits. */
 export const uuidAt = 24
 const reservationAt = 14
+const observedTickAt = 18
 
 type Reopen = (spec: CoreSpec) => Core
 
@@ -85,6 +86,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     headTick: 0,
     lastTick: 0,
     highTick: 0,
+    observedTick: 0,
     issued: 0,
     ceilingTick: 0,
   }
@@ -170,6 +172,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       seen.headTick = numbers[headTickAt] as number
       seen.lastTick = numbers[lastTickAt] as number
       seen.highTick = numbers[highTickAt] as number
+      seen.observedTick = numbers[observedTickAt] as number
       seen.issued = this.#issuedBefore + (numbers[issuedAt] as number)
       seen.ceilingTick = numbers[ceilingAt] as number
       return seen
@@ -206,11 +209,21 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       return { outcome: words32[statusAt] as number, attempt: waitedFor }
     }
 
-    raise({ floor = 0n, highTick = 0, ceiling }: Bounds): bigint {
+    exceed(upper: number, lower: number, aheadTicks: number): number {
+      if (this.#clock !== undefined) numbers[nowAt] = this.#clock()
+      words32[handleAt] = this.#handle
+      words32[high] = upper
+      words32[low] = lower
+      numbers[limitAt] = aheadTicks
+      binding.exceed()
+      return words32[statusAt] as number
+    }
+
+    raise({ floor = 0n, highTick = 0, observedTick = 0, ceiling }: Bounds): bigint {
       if (this.#isClosed) return floor
       words32[handleAt] = this.#handle
       // The floor first: a slot below it may belong to another holder.
-      const former = binding.raiseFloor(floor, highTick)
+      const former = binding.raiseFloor(floor, highTick, observedTick)
       if (former === undefined) throw errorOf(binding.fault())
       if (ceiling !== undefined) binding.raiseCeiling(ceiling)
       return former
@@ -243,7 +256,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     report(): CoreReport {
       words32[handleAt] = this.#handle
       binding.reservation()
-      const [number = 0, tick = 0, sequence = 0, count = 0] = numbers.subarray(reservationAt)
+      const [number = 0, tick = 0, sequence = 0, count = 0] = numbers.subarray(reservationAt, observedTickAt)
       return {
         path: binding.page(),
         get failure() {

@@ -31,6 +31,8 @@ export class LeasedNode implements NodeSource {
   readonly #options: StateOptions
   #view = firstView
   #key: string
+  /** The latest tick of an id that this generator has observed. */
+  #observedTick = 0
 
   /** @throws GraupelError as {@link endedError} and {@link lateError} make it; as {@link openCore} */
   constructor(lease: ResolvedLease, engine: EngineKind, options: StateOptions, nowMs: number) {
@@ -41,7 +43,7 @@ export class LeasedNode implements NodeSource {
     this.#view = view
     this.#key = spec.key
     this.core = openCore(engine, spec)
-    this.#raise(view)
+    this.#begin(view)
   }
 
   get node(): number {
@@ -63,11 +65,25 @@ export class LeasedNode implements NodeSource {
       forgetKey(this.#key)
       this.#key = spec.key
       this.#view = view
+      this.#begin(view)
     }
     this.#raise(view)
     const { status } = this.core.observe()
     if (status === Status.cloned) wakesOfLeases.get(this.#lease.handle)?.()
     return status !== Status.ceiling && status !== Status.cloned
+  }
+
+  observed(tick: number): boolean {
+    if (tick <= this.#observedTick) return false
+    this.#observedTick = tick
+    const { shared } = this.#lease
+    shared.observe(tick)
+    // Read afterwards: a thread that moves later reads the tick. If another generator of this thread has
+    // moved before, its next ids are those of the new state.
+    const view = shared.read()
+    if (view?.status !== 'held' || haveOneState(view, this.#view)) return false
+    this.rise()
+    return true
   }
 
   late(): GraupelError {
@@ -87,6 +103,17 @@ export class LeasedNode implements NodeSource {
     if (view === undefined) throw lateError(this.#lease, this.node, view)
     if (view.status === 'held') return view
     throw endedError(view)
+  }
+
+  /**
+   * Begins a new state above the observed ids. Their tick is over, because another node has other ids in it.
+   */
+  #begin(view: LeaseView): void {
+    const { observedTick } = this.#lease.shared
+    const { sequence, maxTick } = this.#options.layout
+    const tick = Math.min(observedTick, maxTick) + 1
+    if (observedTick > 0) this.core.raise({ floor: firstSlot(tick, sequence.bits), observedTick: tick })
+    this.#raise(view)
   }
 
   /** Raises the floor before the ceiling: a slot below the floor may belong to another holder. */

@@ -26,6 +26,12 @@ export interface NodeSource {
    * @param rule - The option that bounds the wait, in words.
    */
   late(waitedMs: number, rule: string): GraupelError
+  /**
+   * Keeps ids above the tick of an observed id if the lease moves. Only a lease has this function.
+   *
+   * @returns Whether the core has moved just now, so that it has to learn of the id again.
+   */
+  observed?(tick: number): boolean
   /** Tells what the lease has done; `undefined` if its thread has ended. Only a lease has this function. */
   leaseStats?(): LeaseStats | undefined
 }

@@ -91,21 +91,25 @@ export const firstView: LeaseView = {
   failureDetail: 0,
 }
 
-// The memory consists of 64-bit integers: a sequence number, which is odd while the others are written, and
-// the fields of the view.
+// The memory consists of 64-bit integers: a sequence number, which is odd while the view is written, the
+// fields of the view, and the latest tick of an observed id, which every thread raises.
 const fields = /* @__PURE__ */ Object.keys(firstView) as (keyof LeaseView)[]
-const sharedBytes = /* @__PURE__ */ (() => (1 + fields.length) * 8)()
+const observedAt = /* @__PURE__ */ (() => 1 + fields.length)()
+const sharedBytes = /* @__PURE__ */ (() => (observedAt + 1) * 8)()
 /** Attempts to read a view. If all fail, the thread that writes was ended in the middle of a write. */
 const maxReads = 10_000
 
-/** The memory in which the thread of a lease tells all threads what the lease is. No other thread writes. */
+/**
+ * The memory in which the thread of a lease tells all threads what the lease is. Other threads write the tick
+ * of observed ids alone.
+ */
 export class SharedLease {
   readonly memory: SharedArrayBuffer | ArrayBuffer
   readonly #words: BigInt64Array
 
   constructor(memory: SharedArrayBuffer | ArrayBuffer) {
     this.memory = memory
-    this.#words = new BigInt64Array(memory, 0, 1 + fields.length)
+    this.#words = new BigInt64Array(memory, 0, observedAt + 1)
   }
 
   /** Makes memory that threads share, if the platform has such memory. */
@@ -131,6 +135,20 @@ export class SharedLease {
       }
     }
     return undefined
+  }
+
+  /** The latest tick of an id that any thread has observed. */
+  get observedTick(): number {
+    return Number(Atomics.load(this.#words, observedAt))
+  }
+
+  /** Raises `observedTick`. */
+  observe(tick: number): void {
+    const to = BigInt(tick)
+    for (;;) {
+      const seen = Atomics.load(this.#words, observedAt)
+      if (seen >= to || Atomics.compareExchange(this.#words, observedAt, seen, to) === seen) return
+    }
   }
 
   write(view: LeaseView): void {
@@ -192,7 +210,7 @@ export interface LeaseHandle<F extends readonly Field[] = readonly Field[]> {
   readonly memory: SharedArrayBuffer | ArrayBuffer
 }
 
-const handleFormat = 'graupel lease 4'
+const handleFormat = 'graupel lease 5'
 
 /** Makes a handle, which can be cloned. */
 export function makeHandle<F extends readonly Field[]>(

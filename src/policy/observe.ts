@@ -1,0 +1,75 @@
+import { GraupelError, rangeError, showTime } from '../core/errors.js'
+import { halves, high, low, whole } from '../core/typed-array.js'
+import { type GivenId, type Layout, loadId, partOf } from '../layout/index.js'
+import { isHeard, publish } from '../platform/events.js'
+import { Status } from '../state/engine.js'
+import type { Judged } from './policy.js'
+import { observe } from './refusal.js'
+
+/** Makes the call `observe` of a generator. @throws RangeError `ERR_LAYOUT_INVALID` */
+export function observer(judged: Judged): (id: GivenId) => bigint {
+  const { core, policy, subject, counters } = judged
+  const { layout, source } = subject
+  checkOrder(layout)
+  const { timestamp } = layout
+  const aheadTicks = Math.floor(policy.maxAheadMs / layout.tickMs)
+  return (given) => {
+    loadId(given, layout)
+    const upper = halves[high] as number
+    const lower = halves[low] as number
+    const id = typeof given === 'bigint' ? given : (whole[0] as bigint)
+    const status = core.exceed(upper, lower, aheadTicks)
+    if (status !== Status.ok) finish(judged, id, status)
+    counters.observed++
+    if (source.observed?.(partOf(upper, lower, timestamp))) core.exceed(upper, lower, aheadTicks)
+    return id
+  }
+}
+
+/** Ids of other layouts do not sort by time, so a later id may be smaller. */
+function checkOrder({ name, placements }: Layout): void {
+  const [top] = placements
+  if (top?.name === 'timestamp') return
+  throw rangeError(
+    'ERR_LAYOUT_INVALID',
+    `ids of layout '${name}' begin with the ${top?.name} and do not sort by time, so no id is larger than all observed ones; use a layout that begins with the timestamp`,
+  )
+}
+
+/** Counts an id above the word, and throws if it was refused. */
+function finish(judged: Judged, id: bigint, status: number): void {
+  const { counters, policy, subject } = judged
+  const { layout, namespace, source } = subject
+  const timeMs = layout.epochMs + Number(id >> BigInt(layout.timestamp.shift)) * layout.tickMs
+  if (status === Status.raised) {
+    counters.raised++
+    if (!isHeard('observed')) return
+  }
+  const { nowMs } = observe(judged)
+  if (status === Status.expired) {
+    throw new GraupelError(
+      'ERR_LAYOUT_EXPIRED',
+      `node ${source.node} has no id above ${id}: layout '${layout.name}' ends on ${layout.expiresAt.toISOString()}; check where the id comes from`,
+    )
+  }
+  const aheadMs = timeMs - nowMs
+  const event = { layout: layout.name, namespace, node: source.node, nowMs, id, aheadMs }
+  if (status === Status.raised) {
+    if (aheadMs > 0) publish('observed', { type: 'ahead', ...event })
+    return
+  }
+  counters.refused++
+  publish('observed', { type: 'refused', ...event })
+  throw new GraupelError(
+    'ERR_CLOCK_SKEW',
+    `the id ${id} of node ${nodeOf(id, layout)} has the time ${showTime(timeMs)}, ${aheadMs} ms after ${showTime(nowMs)}, and maxAheadMs (${policy.maxAheadMs}) allows no more; compare the clocks of the hosts, and observe only ids that you trust`,
+    { retryAfterMs: aheadMs - policy.maxAheadMs, option: 'maxAheadMs' },
+  )
+}
+
+function nodeOf(id: bigint, { nodeFields }: Layout): number {
+  return nodeFields.reduce(
+    (node, { bits, shift }) => node * 2 ** bits + Number(BigInt.asUintN(bits, id >> BigInt(shift))),
+    0,
+  )
+}
