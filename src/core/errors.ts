@@ -34,7 +34,7 @@ export const errorCodes = {
   ERR_STATE_FULL: 'the memory that threads share for their states is used up',
   ERR_LEASE_EXPIRED: 'the lease of the node does not allow another id',
   ERR_NODES_EXHAUSTED: 'every node that may be leased is held by others',
-  ERR_CLOCK_SKEW: 'the clocks of this host and of the store differ by more than is allowed',
+  ERR_CLOCK_SKEW: 'the clocks of this host and of the store, or of another host, differ by more than is allowed',
   ERR_STORE_UNAVAILABLE: 'a store fails, or does not answer in time',
   ERR_STORE_INVALID: 'a store, or its answer, does not follow the interface of stores',
   ERR_STORE_UNSAFE: 'a store is configured so that it forgets what it has acknowledged',

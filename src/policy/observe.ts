@@ -1,7 +1,8 @@
+import { platform } from '#platform'
 import { GraupelError, rangeError, showTime } from '../core/errors.js'
 import { halves, high, low, whole } from '../core/typed-array.js'
 import { type GivenId, type Layout, loadId, partOf } from '../layout/index.js'
-import { isHeard, publish } from '../platform/events.js'
+import { publish } from '../platform/events.js'
 import { Status } from '../state/engine.js'
 import type { Judged } from './policy.js'
 import { observe } from './refusal.js'
@@ -12,6 +13,8 @@ export function observer(judged: Judged): (id: GivenId) => bigint {
   const { layout, source } = subject
   checkOrder(layout)
   const { timestamp } = layout
+  // Kept, because looking the channel up takes longer than the call.
+  const channel = platform.channel('graupel:observed')
   const aheadTicks = Math.floor(policy.maxAheadMs / layout.tickMs)
   return (given) => {
     loadId(given, layout)
@@ -19,7 +22,8 @@ export function observer(judged: Judged): (id: GivenId) => bigint {
     const lower = halves[low] as number
     const id = typeof given === 'bigint' ? given : (whole[0] as bigint)
     const status = core.exceed(upper, lower, aheadTicks)
-    if (status !== Status.ok) finish(judged, id, status)
+    if (status === Status.raised) counters.raised++
+    if (status !== Status.ok && (status !== Status.raised || channel?.hasSubscribers)) finish(judged, id, status)
     counters.observed++
     if (source.observed?.(partOf(upper, lower, timestamp))) core.exceed(upper, lower, aheadTicks)
     return id
@@ -36,15 +40,10 @@ function checkOrder({ name, placements }: Layout): void {
   )
 }
 
-/** Counts an id above the word, and throws if it was refused. */
+/** Publishes that an id is ahead of the clock, and throws if it was refused. */
 function finish(judged: Judged, id: bigint, status: number): void {
   const { counters, policy, subject } = judged
   const { layout, namespace, source } = subject
-  const timeMs = layout.epochMs + Number(id >> BigInt(layout.timestamp.shift)) * layout.tickMs
-  if (status === Status.raised) {
-    counters.raised++
-    if (!isHeard('observed')) return
-  }
   const { nowMs } = observe(judged)
   if (status === Status.expired) {
     throw new GraupelError(
@@ -52,6 +51,7 @@ function finish(judged: Judged, id: bigint, status: number): void {
       `node ${source.node} has no id above ${id}: layout '${layout.name}' ends on ${layout.expiresAt.toISOString()}; check where the id comes from`,
     )
   }
+  const timeMs = layout.epochMs + Number(id >> BigInt(layout.timestamp.shift)) * layout.tickMs
   const aheadMs = timeMs - nowMs
   const event = { layout: layout.name, namespace, node: source.node, nowMs, id, aheadMs }
   if (status === Status.raised) {
