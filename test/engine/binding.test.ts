@@ -152,7 +152,14 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     for (const handle of [1_000_000, 2 ** 32 - 1]) {
       words[3] = handle
       const awaitCeiling = () => binding.awaitCeiling(0, 0)
-      for (const call of [binding.next, binding.observe, binding.exceed, binding.grant, binding.grantUnused, awaitCeiling]) {
+      for (const call of [
+        binding.next,
+        binding.observe,
+        binding.exceed,
+        binding.grant,
+        binding.grantUnused,
+        awaitCeiling,
+      ]) {
         words[2] = 0
         call()
         expect(words[2]).toBe(4)
