@@ -79,7 +79,9 @@ describe.each(drivers)('%s', (name, place, example) => {
     expect(facts.pagePlans).toEqual([[search], expect.arrayContaining([search])])
   })
 
-  it.each(examplesOf(name))('$file:$line runs', (block) => project.runBlock(block))
+  it.each(examplesOf(name))('$file:$line runs', async (block) => {
+    await project.runBlock(block)
+  })
 
   it('has a program that runs', async () => {
     await project.runExample(example, (code) => code.replace(`from 'better-sqlite3'`, `from '${name}'`))

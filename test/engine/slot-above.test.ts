@@ -28,7 +28,7 @@ function layoutsOf(timestamp: number, sequence: number, node: number): fc.Arbitr
 }
 
 function aboveOf(layout: Layout, node: number): SlotAbove {
-  const options = { layout, namespace: 'above', clock: 'wall', state: { kind: 'process' }, lockMs: 0 } as const
+  const options = { layout, namespace: 'above', clock: 'wall', state: { kind: 'process' }, openTimeoutMs: 0 } as const
   return new SlotAbove(coreSpec({ ...options, sequenceStart: 'zero', seed: 0, history: false }, node, 0, 0))
 }
 
