@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createSeeded } from '../../src/generator/create.js'
-import { composeId, defineLayout, type GeneratorOptions, type Layout } from '../../src/index.js'
+import {
+  composeId,
+  defineLayout,
+  type Field,
+  type GeneratorOptions,
+  type IdGenerator,
+  type Layout,
+} from '../../src/index.js'
 import { type Caught, freshNamespace } from '../support/engines.js'
 
 type Options = Omit<GeneratorOptions, 'engine' | 'clock' | 'namespace'>
@@ -23,18 +30,19 @@ function run(engine: 'native' | 'js', options: Options, seed: number, script: re
   const clock = () => now
   const namespace = freshNamespace()
   const all = { ...options, engine, clock, namespace } as GeneratorOptions
-  const ids = Array.from({ length: instances }, (_, i) => createSeeded(all, seed + i))
+  const ids = Array.from({ length: instances }, (_, i) => makersOf(createSeeded(all, seed + i)))
   const seen: string[] = []
-  for (const { step, call, instance, count, ahead } of script) {
+  for (const { step, call, instance, view, count, ahead } of script) {
     now += step
-    const id = ids[instance % instances] as (typeof ids)[number]
+    const makers = ids[instance % instances] as (typeof ids)[number]
+    const id = makers[view % makers.length] as (typeof makers)[number]
     if (call === 'next') seen.push(outcome(() => id.next()))
     else if (call === 'string') seen.push(outcome(() => id.nextString()))
     else if (call === 'fill') seen.push(outcome(() => Array.from(id.fill(new BigUint64Array(count)))))
     else if (call === 'take') seen.push(outcome(() => id.take(count)))
     else seen.push(outcome(() => id.observe(idNear(id.layout, now + ahead, count))))
   }
-  for (const id of ids) {
+  for (const id of ids.flat()) {
     const { engine: _, waitedMs: __, ...stats } = id.stats()
     seen.push(JSON.stringify(stats))
   }
@@ -45,13 +53,32 @@ function run(engine: 'native' | 'js', options: Options, seed: number, script: re
 function idNear(layout: Layout, timeMs: number, some: number): bigint {
   const { timestamp, sequence, nodes, tickMs } = layout
   const tick = Math.min(2 ** timestamp.bits - 1, Math.max(0, Math.floor(timeMs / tickMs)))
-  return composeId({ timestampMs: tick * tickMs, node: some % nodes, sequence: some % 2 ** sequence.bits }, layout)
+  const tags = Object.fromEntries(layout.tagFields.map(({ name, bits }) => [name, some % 2 ** bits]))
+  const parts = { timestampMs: tick * tickMs, node: some % nodes, sequence: some % 2 ** sequence.bits }
+  return composeId({ ...parts, ...(layout.tagFields.length > 0 && { tags }) } as never, layout)
+}
+
+/** Returns a generator, unless it needs a tag, and some views of it. */
+function makersOf(ids: IdGenerator): IdGenerator[] {
+  const { tagFields } = ids.layout
+  if (tagFields.length === 0) return [ids]
+  const views = [0, 1, 2].map((view) =>
+    ids.with?.(Object.fromEntries(tagFields.map(({ name, bits }) => [name, -view & (2 ** bits - 1)]))),
+  ) as IdGenerator[]
+  return tagFields.some(({ isRequired }) => isRequired) ? views : [ids, ...views]
+}
+
+/** Returns the bits of an id that are not of tags. */
+function slotBitsOf({ tagFields }: Layout): bigint {
+  const tags = tagFields.reduce((sum, { bits, shift }) => sum + ((2n ** BigInt(bits) - 1n) << BigInt(shift)), 0n)
+  return 2n ** 64n - 1n - tags
 }
 
 interface Step {
   step: number
   call: 'next' | 'string' | 'fill' | 'take' | 'observe'
   instance: number
+  view: number
   count: number
   /** Milliseconds by which an observed id is ahead of the clock. */
   ahead: number
@@ -77,6 +104,7 @@ const steps = fc.array(
       'observe' as const,
     ),
     instance: fc.nat(2),
+    view: fc.nat(11),
     count: fc.integer({ min: 0, max: 40 }),
     ahead: fc.oneof(fc.integer({ min: -3, max: 5 }), fc.constantFrom(-500, 40, 999, 1500)),
   }),
@@ -88,15 +116,26 @@ const layout = fc
     timestamp: fc.integer({ min: 16, max: 42 }),
     sequence: fc.integer({ min: 1, max: 10 }),
     node: fc.integer({ min: 1, max: 8 }),
+    shard: fc.nat(2),
+    kind: fc.nat(2),
+    role: fc.constantFrom('tag', 'tag?'),
     tickMs: fc.constantFrom(1, 1, 2, 10),
-    order: fc.shuffledSubarray(['timestamp', 'node', 'sequence'] as const, { minLength: 3, maxLength: 3 }),
+    order: fc.shuffledSubarray(['timestamp', 'node', 'sequence', 'shard', 'kind'] as const, { minLength: 5 }),
   })
-  .map(({ tickMs, order, ...bits }) =>
+  .map(({ tickMs, order, role, ...bits }) =>
     defineLayout({
       name: 'random',
       epochMs: 0,
       tickMs,
-      fields: order.map((name) => [name, bits[name]] as const),
+      fields: order
+        .filter((name) => bits[name] > 0)
+        .map((name) =>
+          name === 'shard'
+            ? [name, bits[name], role]
+            : name === 'kind'
+              ? [name, bits[name], 'tag?']
+              : [name, bits[name]],
+        ) as Field[],
       unsigned: true,
     }),
   )
@@ -140,6 +179,10 @@ export function proveParity(scripts: number): void {
           const made = native
             .filter((line, at) => /^[\d,]+$/.test(line) && script[at]?.call !== 'observe')
             .flatMap((line) => line.split(',').map(BigInt))
+          // All generators and views of the thread make distinct slots for any steps of the clock.
+          const slotBits = slotBitsOf(given.layout as Layout)
+          const lines = native.filter((line) => /^[\d,]+$/.test(line))
+          const made = lines.flatMap((line) => line.split(',').map((id) => BigInt(id) & slotBits))
           expect(new Set(made).size).toBe(made.length)
         },
       ),

@@ -8,14 +8,24 @@ import { until } from '../support/until.js'
 
 const workerFile = new URL('./programs/id-worker.js', import.meta.url)
 
+interface Work {
+  readonly program?: URL
+  readonly calls?: 'next' | 'all'
+}
+
 /** Starts workers that begin together, and collects their ids. */
-async function startWorkers(count: number, idsEach: number, options: GeneratorOptions, calls: 'next' | 'all' = 'next') {
+export async function startWorkers(
+  count: number,
+  idsEach: number,
+  options: GeneratorOptions,
+  { program = workerFile, calls = 'next' }: Work = {},
+) {
   const start = new SharedArrayBuffer(8)
   const flag = new Int32Array(start)
   const workers = Array.from({ length: count }, () => {
     const ids = new SharedArrayBuffer(idsEach * 8)
     const made = new SharedArrayBuffer(4)
-    const worker = new Worker(workerFile, { workerData: { options, ids, made, start, calls } })
+    const worker = new Worker(program, { workerData: { options, ids, made, start, calls } })
     const ended = Promise.race([
       once(worker, 'exit'),
       once(worker, 'error').then(([error]) => {
@@ -60,7 +70,7 @@ export function proveThreads({ each, terminations, rounds }: Workers): void {
       const made: BigUint64Array[] = []
       let terminated = 0
       for (let round = 0; round < terminations; round++) {
-        const workers = await startWorkers(4, 2_000_000, options, 'all')
+        const workers = await startWorkers(4, 2_000_000, options, { calls: 'all' })
         made.push(BigUint64Array.from(main.take(3000)))
         // A busy machine may run a thread late.
         await until(() => workers.every((worker) => worker.made().length > 500))
@@ -82,7 +92,7 @@ export function proveThreads({ each, terminations, rounds }: Workers): void {
       const options: GeneratorOptions = { engine, node: 3, namespace: freshNamespace() }
       const made: BigUint64Array[] = []
       for (let round = 0; round < rounds; round++) {
-        const workers = await startWorkers(2, 300, options, 'all')
+        const workers = await startWorkers(2, 300, options, { calls: 'all' })
         await Promise.all(workers.map(({ ended }) => ended))
         made.push(...workers.map((worker) => worker.made()))
       }

@@ -1,0 +1,68 @@
+import { createGenerator, type EngineKind } from 'graupel'
+import { describe, expect, it } from 'vitest'
+import { engines, freshNamespace } from '../support/engines.js'
+import { duplicatesAmong, isAscending } from '../support/ids.js'
+import { until } from '../support/until.js'
+import { layout, makeIds, recorder, shards, shardsOf, slotsOf } from './programs/view-maker.js'
+import { startWorkers } from './workers.js'
+
+const program = new URL('./programs/view-worker.js', import.meta.url)
+
+interface Views {
+  /** The number of ids of each thread. */
+  readonly each: number
+  /** The number of rounds in which 3 workers are terminated. */
+  readonly terminations: number
+}
+
+/** Expects ids of threads or processes to have distinct slots, which ascend in each, and all shards. */
+export function expectDistinctSlots(made: readonly BigUint64Array[]): void {
+  for (const ids of made) expect(shardsOf(ids)).toEqual(shards)
+  const slots = made.map(slotsOf)
+  expect(slots.every(isAscending)).toBe(true)
+  expect(duplicatesAmong(slots)).toBe(0)
+}
+
+export function proveViews({ each, terminations }: Views): void {
+  const optionsOf = (engine: EngineKind) => ({ engine, node: 1, namespace: freshNamespace() })
+
+  describe.each(engines)('views of one node on the %s engine', (engine) => {
+    it(`4 workers and this thread make ${each} ids each by views: no equal slots, and each sees them ascend`, async () => {
+      const options = optionsOf(engine)
+      const ids = createGenerator({ ...options, layout })
+      const workers = await startWorkers(4, each, options, { program })
+      const own = new BigUint64Array(each)
+      await makeIds(ids, recorder(own))
+      await Promise.all(workers.map(({ ended }) => ended))
+      const made = workers.map((worker) => worker.made())
+      expect(made.map(({ length }) => length)).toEqual(Array(4).fill(each))
+      expectDistinctSlots([own, ...made])
+      ids.close()
+    })
+
+    it('workers that are terminated while their views make ids leave no equal slots behind', async () => {
+      const options = optionsOf(engine)
+      const ids = createGenerator({ ...options, layout })
+      const made: BigUint64Array[] = []
+      const record = async () => {
+        const own = new BigUint64Array(3000)
+        await makeIds(ids, recorder(own))
+        made.push(own)
+      }
+      for (let round = 0; round < terminations; round++) {
+        const workers = await startWorkers(3, 2_000_000, options, { program })
+        await record()
+        await until(() => workers.every((worker) => worker.made().length > 1000))
+        for (const { worker } of workers) {
+          await new Promise((resolve) => setTimeout(resolve, Math.random() * 12))
+          // A worker that has made all of its ids before has no exit code.
+          expect(await worker.terminate()).toBe(1)
+        }
+        made.push(...workers.map((worker) => worker.made().slice()))
+        await record()
+      }
+      expectDistinctSlots(made)
+      ids.close()
+    })
+  })
+}
