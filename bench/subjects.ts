@@ -47,13 +47,15 @@ function urlOf(build: string | undefined, entry = '') {
   return pathToFileURL(entry === '' && existsSync(forNode) ? forNode : join(build, 'dist', entry, 'index.js')).href
 }
 
-type Own = { title: string; engine: 'native' | 'js'; state?: () => string }
+type Own = { title: string; engine: 'native' | 'js'; state?: () => string; isView?: true }
 
 const own: Record<string, Own> = {
   'graupel-native': { title: 'graupel native', engine: 'native' },
   'graupel-process': { title: "graupel native, state 'process'", engine: 'native', state: () => 'process' },
   'graupel-file': { title: 'graupel native, state in a file', engine: 'native', state: temporaryFile },
+  'graupel-view': { title: 'graupel native, a view', engine: 'native', isView: true },
   'graupel-js': { title: 'graupel js', engine: 'js' },
+  'graupel-js-view': { title: 'graupel js, a view', engine: 'js', isView: true },
 }
 
 function temporaryFile() {
@@ -63,7 +65,7 @@ function temporaryFile() {
 }
 
 function ours(name: string, build?: string): Subject {
-  const { title, engine, state } = own[name] as Own
+  const { title, engine, state, isView } = own[name] as Own
   const load = (): Promise<typeof import('graupel')> => import(urlOf(build))
   return {
     name,
@@ -71,7 +73,7 @@ function ours(name: string, build?: string): Subject {
     group: 'graupel',
     ...(build !== undefined && { build }),
     url: () => urlOf(build),
-    ...(state !== undefined && { only: ['next'] }),
+    ...((state !== undefined || isView) && { only: ['next'] }),
     // The engines share their codecs.
     ...(name === 'graupel-native' && {
       codecs: async () => ({ ...codecsOf(await load()), ...(await maskOf(build)), ...(await kindsOf(build)) }),
@@ -81,8 +83,18 @@ function ours(name: string, build?: string): Subject {
       const toUuids = await uuidsOf(build)
       const define = (name: 'roomy' | 'number', fields: Record<string, number>) =>
         defineLayout({ name, epochMs: stamps[name].epochMs, tickMs: 1, fields: Object.entries(fields) })
+      // As `wide`, but the lower half of the node is a tag.
+      const tagged = (): typeof layouts.wide => {
+        const fields = [
+          ['timestamp', 41],
+          ['node', 3],
+          ['shard', 3, 'tag?'],
+          ['sequence', 16],
+        ] as const
+        return defineLayout({ name: 'tagged', epochMs: stamps.wide.epochMs, tickMs: 1, fields }) as never
+      }
       const chosen = {
-        wide: layouts.wide,
+        wide: isView ? tagged() : layouts.wide,
         twitter: layouts.twitter,
         roomy: define('roomy', { timestamp: 41, node: 2, sequence: 20 }),
         number: define('number', { timestamp: 36, sequence: 17 }),
@@ -101,6 +113,7 @@ function ours(name: string, build?: string): Subject {
           ...((unbounded || isMany) && { state: 'process' }),
           ...(unbounded && { onOverflow: 'advance', maxAheadMs: Number.MAX_SAFE_INTEGER }),
         })
+        if (isView) return (ids as { with?(tags: object): Source }).with?.({ shard: 5 })
         return isUuid ? toUuids(ids) : (ids as Source)
       }
     },
