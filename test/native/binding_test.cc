@@ -85,6 +85,7 @@ class Life {
       CHECK(call(name, {&array, &from, &to, &first, &step}) == nullptr);
       CHECK(IsFailing() || env_.thrown == "ERR_ARRAY_INVALID");
     }
+    MakeViews(words, call);
     WriteUuids(call);
     for (uint32_t i = 0; i < 4; ++i) words[kWord32OfUuid + i] = 0x0123'4567 + i;
     const napi_value uuid = call("uuidText");
@@ -117,6 +118,43 @@ class Life {
 
  private:
   bool IsFailing() const { return env_.calls >= env_.fail_at; }
+
+  // A view whose ids have a tag at the highest bit, which the layout leaves free.
+  template <typename Calls>
+  void MakeViews(uint32_t* words, Calls call) {
+    constexpr uint64_t kTag = uint64_t{1} << 63;
+    napi_value__ tag = BigInt(kTag);
+    words[kWord32OfHandle] = 0;
+    napi_value owner = call("view", {&tag});
+    CHECK(owner != nullptr || IsFailing(), env_.calls);
+    CHECK(owner != nullptr || words[kWord32OfHandle] == 0, words[kWord32OfHandle]);
+    // A failed call has given its handle back.
+    if (owner == nullptr) owner = call("view", {&tag});
+    if (owner != nullptr) {
+      CHECK(words[kWord32OfHandle] == 1, words[kWord32OfHandle]);
+      napi_value__ array{.elements = {0, 0}};
+      napi_value__ from = Number(0);
+      napi_value__ to = Number(2);
+      const napi_value filled = call("fill", {&array, &from, &to});
+      CHECK(filled == nullptr ? IsFailing() : filled->number == 2, env_.calls);
+      CHECK(filled == nullptr || (array.elements[0] & array.elements[1] & kTag) != 0);
+      // One of the two calls may fail.
+      call("close");
+      call("close");
+    }
+    words[kWord32OfHandle] = 0;
+    // Bits of the node, bits of the sequence, and no bigint.
+    for (napi_value__ wrong : {BigInt(1 << 12), BigInt(1), Number(1)}) {
+      CHECK(call("view", {&wrong}) == nullptr);
+      CHECK(IsFailing() || env_.thrown == "ERR_OPTION_INVALID", env_.calls);
+    }
+    for (const uint32_t handle : {uint32_t{1}, UINT32_MAX}) {
+      words[kWord32OfHandle] = handle;
+      CHECK(call("view", {&tag}) == nullptr);
+      CHECK(env_.thrown.empty() || IsFailing(), env_.calls);
+    }
+    words[kWord32OfHandle] = 0;
+  }
 
   // Two ids of a tick and one of the next. Their sequence is the lowest four bits.
   template <typename Calls>

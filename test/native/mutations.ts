@@ -11,7 +11,7 @@ export interface Mutation {
   readonly from: string
   readonly to: string
   /** The test that has to fail; `ceiling` by default. */
-  readonly test?: 'ceiling' | 'interleave' | 'home' | 'deletion' | 'users' | 'uuid'
+  readonly test?: 'ceiling' | 'interleave' | 'home' | 'deletion' | 'users' | 'uuid' | 'views'
   /** The scene of a model in which the defect was found. It runs first. */
   readonly scene?: number
 }
@@ -368,6 +368,27 @@ ${next.replace('!IsOriginal()', '!is_original')}`,
 ${fill.replace('!IsOriginal()', '!is_original')}`,
     test: 'interleave',
     scene: 1,
+  },
+  {
+    defect: 'an id of a view lacks its tags',
+    file: 'core/generator.h',
+    from: 'run.base_id + tag_bits_',
+    to: 'run.base_id',
+    test: 'views',
+  },
+  {
+    defect: 'ids of a view lack their tags in an array',
+    file: 'core/generator.h',
+    from: 'base_id + tag_bits_ + (sequence << shift)',
+    to: 'base_id + (sequence << shift)',
+    test: 'views',
+  },
+  {
+    defect: 'a tag may have bits of the time',
+    file: 'core/layout.h',
+    from: '((Sequences() | Ticks() | node_bits) & tag_bits) == 0',
+    to: '((Sequences() | node_bits) & tag_bits) == 0',
+    test: 'views',
   },
   {
     defect: 'a UUID repeats random words of the UUID before it',
