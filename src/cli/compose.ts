@@ -1,13 +1,14 @@
 import { composeId, encodeId, idsBetween, type Layout } from '../index.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import type { Output } from './output.js'
-import { layoutFlags, layoutsOf, momentOf, textEncodings } from './values.js'
+import { layoutFlags, layoutOf, momentOf, readTags, tagFlag, textEncodings } from './values.js'
 
 const flags = {
   time: { value: 'TIME', help: 'a moment: 2026-11-01, 2026-11-01T00:00:00Z, or milliseconds since 1970' },
   until: { value: 'TIME', help: 'the end of a range, which is not in it' },
   ...layoutFlags,
   layout: { ...layoutFlags.layout, help: 'how the ids were made up (twitter)' },
+  tag: { ...tagFlag, help: `${tagFlag.help} (0, if the tag is below the timestamp)` },
   format: { value: 'FORMAT', choices: textEncodings, help: 'how to write the ids (decimal)' },
   help: helpFlag,
 } as const
@@ -39,16 +40,32 @@ export async function compose({ values, positionals }: Arguments<keyof typeof fl
   if (time === undefined) {
     throw new UsageError('ERR_OPTION_INVALID', 'there is no time; give one, such as --time 2026-11-01')
   }
-  const [layout] = layoutsOf({ layout: 'twitter', ...values }) as [Layout]
+  const layout = layoutOf(values)
   const from = momentOf('--time', time)
   const to = until === undefined ? undefined : momentOf('--until', until)
   if (to !== undefined && to < from)
     throw new UsageError('ERR_OPTION_INVALID', '--until is before --time; give the earlier moment as --time')
-  const ids = to === undefined ? [composeId({ timestampMs: from, node: 0 }, layout)] : endsOf(from, to, layout)
+  const tags = values.tag === undefined ? undefined : readTags(values.tag)
+  const ids = to === undefined ? [firstOf(from, layout, tags)] : endsOf(from, to, layout, tags)
   await output.write(ids.map((id) => `${encodeId(id, format as 'decimal')}\n`).join(''))
 }
 
-function endsOf(from: number, to: number, layout: Layout): bigint[] {
-  const { first, end } = idsBetween(from, to, layout)
+type Tags = Readonly<Record<string, number>>
+
+function firstOf(timestampMs: number, layout: Layout, given: Tags | undefined): bigint {
+  const hasTags = given !== undefined || layout.tagFields.length > 0
+  return composeId({ timestampMs, node: 0, ...(hasTags && { tags: leastTags(layout, given) }) }, layout)
+}
+
+function endsOf(from: number, to: number, layout: Layout, given: Tags | undefined): bigint[] {
+  const hasPrefix = layout.tagFields.some(({ shift }) => shift > layout.timestamp.shift)
+  const tags = given !== undefined || hasPrefix ? leastTags(layout, given) : undefined
+  const { first, end } = idsBetween(from, to, layout, tags)
   return [first, end]
+}
+
+/** The tags that were given, and 0 for the others, unless a tag stands above the timestamp. */
+function leastTags({ tagFields, timestamp }: Layout, given: Tags | undefined): Tags {
+  const below = tagFields.filter(({ shift }) => shift < timestamp.shift)
+  return { ...Object.fromEntries(below.map(({ name }) => [name, 0])), ...given }
 }

@@ -7,7 +7,7 @@ import { type GivenText, keyFileFlag, textReader } from './id-texts.js'
 import { printEach } from './input.js'
 import { type GivenId, idReader, maskFlags } from './masked-ids.js'
 import { nodeRows, type Output, type Paint, paintFor, table, timeRows, withRange } from './output.js'
-import { layoutFlags, layoutsOf, textEncodings } from './values.js'
+import { isLayoutGiven, layoutFlags, layoutsOf, textEncodings } from './values.js'
 
 const flags = {
   ...layoutFlags,
@@ -58,7 +58,7 @@ export async function inspect(
 ): Promise<number> {
   const readNumber = await idReader(values)
   const candidates = layoutsOf(values)
-  const named = values.layout === undefined ? undefined : candidates[0]
+  const named = isLayoutGiven(values) ? candidates[0] : undefined
   // An encoding or a mask says that the ids are numbers.
   const ofNumbers = (['format', 'mask-key-file'] as const).find((name) => values[name] !== undefined)
   if (ofNumbers !== undefined && values['key-file'] !== undefined) {
@@ -120,8 +120,8 @@ function timeOfUlid(uuid: string): { timestamp: Date; timestampMs: number } {
 }
 
 function json({ masked, uuid, ulid, prefix }: Given, found: Found): string {
-  const plain = ({ layout, timestamp, timestampMs, node, fields, sequence }: Reading) => {
-    return { layout: layout.name, epochMs: layout.epochMs, timestamp, timestampMs, node, fields, sequence }
+  const plain = ({ layout, timestamp, timestampMs, node, fields, sequence, tags }: Reading) => {
+    return { layout: layout.name, epochMs: layout.epochMs, timestamp, timestampMs, node, fields, sequence, tags }
   }
   if ('decoded' in found) return `${JSON.stringify({ uuid, ulid, prefix, ...found.decoded })}\n`
   const { id } = found
@@ -210,12 +210,14 @@ function comparison(guesses: readonly Guess[], shown: Reading | undefined, paint
 
 /** Returns a table of the parts of one reading. */
 function parts(reading: Reading, isGuess: boolean, paint: Paint): string[] {
-  const { layout, timestampMs, node, fields, sequence } = reading
+  const { layout, timestampMs, node, fields, sequence, tags } = reading
+  const values: Record<string, number> = { ...tags }
   const about = `${isGuess ? 'a guess; ' : ''}epoch ${new Date(layout.epochMs).toISOString()}`
   return table([
     ['layout', `${paint('bold', layout.name)} ${paint('dim', `(${about})`)}`],
     ...timeRows(timestampMs),
     ...(layout.nodeFields.length === 0 ? [] : nodeRows(layout, node, fields, paint)),
+    ...layout.tagFields.map(({ name, bits }) => [name, withRange(values[name] as number, bits, paint)]),
     ['sequence', withRange(sequence, layout.sequence.bits, paint)],
   ])
 }

@@ -20,7 +20,7 @@ import { type Format, formats, formatter, type Ids, lines, printIds } from './ne
 import { isDumb, type Output, timeText } from './output.js'
 import { WaitLine } from './progress.js'
 import { type OpenStore, storeFlags, withStore } from './store.js'
-import { layoutFlags, layoutsOf, nodeOf, wholeNumber } from './values.js'
+import { layoutFlags, layoutOf, nodeOf, tagFlag, tagsOf, wholeNumber } from './values.js'
 
 const flags = {
   count: { short: 'n', value: 'N', help: 'how many ids or numbers (1)' },
@@ -30,6 +30,7 @@ const flags = {
   },
   ...layoutFlags,
   layout: { ...layoutFlags.layout, help: 'how ids are made up (twitter)' },
+  tag: tagFlag,
   format: { value: 'FORMAT', choices: formats, help: 'how ids are written (decimal)' },
   ...textFlags,
   namespace: flagFor(generatorRows.namespace, 'TEXT', 'ids of different namespaces may share a node'),
@@ -111,23 +112,29 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
     )
   }
   if (await nextNumbers(values, { count, format, output })) return
-  const [layout] = layoutsOf({ layout: 'twitter', ...values }) as [Layout]
+  const layout = layoutOf(values)
+  const tags = tagsOf(layout, values.tag)
   const text = textOf(values, layout)
   const print: Print = (generator, signal) => {
     const write =
       text === undefined
         ? formatter(format, (id) => {
-            const { timestamp, timestampMs, node, fields, sequence } = generator.decode(id)
-            return { id: id.toString(), timestamp, timestampMs, node, fields, sequence }
+            const { timestamp, timestampMs, node, fields, sequence, tags } = generator.decode(id)
+            return { id: id.toString(), timestamp, timestampMs, node, fields, sequence, tags }
           })
         : lines(text)
     // This thread renews the lease, so nothing may block it.
-    const make = (array: Ids) => (signal === undefined ? generator.fill(array) : generator.fillAsync(array))
+    const ids = layout.tagFields.length === 0 ? generator : viewOf(generator, tags)
+    const make = (array: Ids) => (signal === undefined ? ids.fill(array) : ids.fillAsync(array))
     // At most the ids of one tick, so that they are written while the next tick comes.
     return printIds(make, 2 ** layout.sequence.bits, { count, write, output }, signal)
   }
   if (values.store === undefined) await printOwn(values, layout, print)
   else await printLeased({ ...values, store: values.store }, layout, print)
+}
+
+function viewOf(generator: IdGenerator, tags: object): IdGenerator {
+  return (generator as unknown as { with(tags: object): IdGenerator }).with(tags)
 }
 
 /** Prints ids of a node that the operator has chosen. */

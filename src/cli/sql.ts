@@ -1,8 +1,16 @@
-import type { Layout } from '../index.js'
-import { checkLifetime, checkMakesIds, combineNode, fieldsText, type Placement, placeNode } from '../layout/index.js'
+import type { Field, Layout } from '../index.js'
+import {
+  checkLifetime,
+  checkMakesIds,
+  combineNode,
+  fieldsText,
+  type Placement,
+  placeNode,
+  placeTags,
+} from '../layout/index.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import type { Output } from './output.js'
-import { layoutFlags, layoutsOf, nodeOf } from './values.js'
+import { layoutFlags, layoutOf, nodeOf, tagFlag, tagsOf } from './values.js'
 
 type Dialect = 'postgres' | 'mariadb' | 'mysql' | 'sqlite'
 const dialects: readonly Dialect[] = ['postgres', 'mariadb', 'mysql', 'sqlite']
@@ -12,6 +20,10 @@ const flags = {
   ...layoutFlags,
   layout: { ...layoutFlags.layout, help: 'how ids are made up (twitter)' },
   node: { value: 'NODE', help: 'also print graupel_next(), which makes ids on this node: 7, or datacenter=1,worker=7' },
+  tag: {
+    ...tagFlag,
+    help: 'the tags of the ids of graupel_next(), if the layout has tags: shard=5, or shard=5,tenant=2',
+  },
   help: helpFlag,
 } as const
 
@@ -45,9 +57,34 @@ export async function sql({ values, positionals }: Arguments<keyof typeof flags>
   if (dialect === undefined) {
     throw new UsageError('ERR_OPTION_INVALID', `there is no dialect; give --dialect with one of ${dialects.join(', ')}`)
   }
-  const [layout] = layoutsOf({ layout: 'twitter', ...values }) as [Layout]
-  const node = values.node === undefined ? undefined : checkNode(layout, values.node, dialect)
-  await output.write(scriptOf(layout, dialect, node))
+  const layout = layoutOf(values)
+  checkNames(layout)
+  if (values.node === undefined) {
+    if (values.tag !== undefined) {
+      throw new UsageError('ERR_OPTION_INVALID', '--tag is for ids that the database makes; give --node, too')
+    }
+    await output.write(scriptOf(layout, dialect))
+    return
+  }
+  const node = checkNode(layout, values.node, dialect)
+  const tags = placeTags<readonly Field[]>(layout, tagsOf(layout, values.tag))
+  await output.write(scriptOf(layout, dialect, { node, bits: placeNode(layout, node) | tags }))
+}
+
+/** Names of functions that no tag can have. A database does not tell capital letters from small ones. */
+const ownNames = ['time', 'at', 'node', 'sequence', 'next', 'last', 'scatter', 'gather']
+
+function checkNames({ tagFields }: Layout): void {
+  const taken = new Set(ownNames)
+  for (const { name } of tagFields) {
+    if (taken.has(name.toLowerCase())) {
+      throw new UsageError(
+        'ERR_OPTION_INVALID',
+        `the tag '${name}' needs the function graupel_${name}(), and there is another one of that name; give the tag another name in --fields`,
+      )
+    }
+    taken.add(name.toLowerCase())
+  }
 }
 
 function checkNode(layout: Layout, text: string, dialect: Dialect): number {
@@ -69,12 +106,19 @@ function checkNode(layout: Layout, text: string, dialect: Dialect): number {
   return node
 }
 
+/** What all ids have in common that the database makes. */
+interface Common {
+  readonly node: number
+  /** The node and the tags, each at its place. */
+  readonly bits: bigint
+}
+
 /**
  * Returns the statements of `graupel sql`.
  *
- * @param node - The node of the ids that the database makes; without it, the database makes no ids.
+ * @param made - Describes the ids that the database makes; without it, the database makes no ids.
  */
-function scriptOf(layout: Layout, dialect: Dialect, node?: number): string {
+function scriptOf(layout: Layout, dialect: Dialect, made?: Common): string {
   const comment = `-- Ids of layout ${layout.name}: ${fieldsText(layout)}; tick ${layout.tickMs} ms, epoch ${new Date(layout.epochMs).toISOString()}`
   const decoding = {
     postgres: decodingInPostgres,
@@ -82,27 +126,47 @@ function scriptOf(layout: Layout, dialect: Dialect, node?: number): string {
     mysql: decodingInMysql,
     sqlite: decodingInSqlite,
   }[dialect](layout)
-  const making = node === undefined ? [] : (dialect === 'postgres' ? makingInPostgres : makingInMariadb)(layout, node)
+  const making = made === undefined ? [] : (dialect === 'postgres' ? makingInPostgres : makingInMariadb)(layout, made)
   return [comment, ...decoding, ...making, ''].join('\n')
 }
 
 /** The time of an id, in milliseconds since 1970. */
-function timeOf({ timestamp, tickMs, epochMs }: Layout, id = 'id'): string {
-  return `((${id} >> ${timestamp.shift})${tickMs === 1 ? '' : ` * ${tickMs}`} + ${epochMs})`
+function timeOf(layout: Layout, id = 'id'): string {
+  const { timestamp, tickMs, epochMs } = layout
+  const ticks = isRange(layout) ? `${id} >> ${timestamp.shift}` : partOf(timestamp, id)
+  return `((${ticks})${tickMs === 1 ? '' : ` * ${tickMs}`} + ${epochMs})`
 }
 
-/** A node or sequence. No other field stands between the node fields of a preset. */
+/** Whether the ids of a time are one range: no field stands above the timestamp. */
+function isRange({ timestamp, bits }: Layout): boolean {
+  return timestamp.shift + timestamp.bits === bits
+}
+
+/** A field, or fields with no other field between them. */
 function partOf({ shift, bits }: Pick<Placement, 'shift' | 'bits'>, id = 'id'): string {
   const mask = 2n ** BigInt(bits) - 1n
   return shift === 0 ? `${id} & ${mask}` : `(${id} >> ${shift}) & ${mask}`
 }
 
 /** The parts of an id beside its time, each with an expression. */
-function partsOf({ nodeFields, nodeBits, sequence }: Layout, id?: string): [name: string, expression: string][] {
-  const last = nodeFields.at(-1)
-  const node =
-    last === undefined ? [] : [['node', partOf({ shift: last.shift, bits: nodeBits }, id)] as [string, string]]
-  return [...node, ['sequence', partOf(sequence, id)]]
+function partsOf(layout: Layout, id?: string): [name: string, expression: string][] {
+  const { nodeFields, tagFields, sequence } = layout
+  return [
+    ...(nodeFields.length === 0 ? [] : [['node', nodeIn(layout, id)] as [string, string]]),
+    ...tagFields.map((tag): [string, string] => [tag.name, partOf(tag, id)]),
+    ['sequence', partOf(sequence, id)],
+  ]
+}
+
+function nodeIn({ nodeFields, nodeBits }: Layout, id?: string): string {
+  const [first, last] = [nodeFields[0] as Placement, nodeFields.at(-1) as Placement]
+  if (first.shift + first.bits - last.shift === nodeBits) return partOf({ shift: last.shift, bits: nodeBits }, id)
+  let below = nodeBits
+  const parts = nodeFields.map((field) => {
+    below -= field.bits
+    return below === 0 ? `(${partOf(field, id)})` : `((${partOf(field, id)}) << ${below})`
+  })
+  return parts.join(' | ')
 }
 
 /**
@@ -119,13 +183,18 @@ function ticksOf({ epochMs, tickMs }: Layout, ms: string, div: string): string {
  */
 const perTick = (shift: number) => 2n ** BigInt(shift)
 
+/** The first id of a time in milliseconds, in a layout whose ids of a time are a range. */
+function firstOf(layout: Layout, ms: string, div: string): string {
+  return `${ticksOf(layout, ms, div)} * ${perTick(layout.timestamp.shift)}`
+}
+
 /** The parts of an id whose tick and sequence are the high and the low bits of `slot`. */
-function idOf(layout: Layout, node: number): string {
+function idOf(layout: Layout, { bits }: Common): string {
   const { timestamp, sequence } = layout
   const low = `slot & ${perTick(sequence.bits) - 1n}`
   const parts = [
     `((slot >> ${sequence.bits}) << ${timestamp.shift})`,
-    `${placeNode(layout, node)}`,
+    `${bits}`,
     sequence.shift === 0 ? `(${low})` : `((${low}) << ${sequence.shift})`,
   ]
   return parts.join(' | ')
@@ -146,12 +215,27 @@ function decodingInPostgres(layout: Layout): string[] {
   return [
     ...define('graupel_time(id bigint)', 'timestamptz', `to_timestamp(${timeOf(layout)} / 1000.0)`),
     ...partsOf(layout).flatMap(([name, expression]) => define(`graupel_${name}(id bigint)`, 'bigint', expression)),
-    ...define(
-      'graupel_at(moment timestamptz)',
-      'bigint',
-      `${ticksOf(layout, ms, '/')} * ${perTick(layout.timestamp.shift)}`,
+    ...(isRange(layout) ? define('graupel_at(moment timestamptz)', 'bigint', firstOf(layout, ms, '/')) : []),
+    // Twice the reversed bits are the bits.
+    ...['scatter', 'gather'].flatMap((name) =>
+      define(`graupel_${name}(id bigint)`, 'bigint', reversedInPostgres(layout)),
     ),
   ]
+}
+
+/**
+ * The bits of a number in reverse, as `scatter` writes them. A number that is too wide for the layout becomes
+ * a text, which the database refuses as a number.
+ */
+function reversedInPostgres({ bits, name }: Layout): string {
+  const reversed = `reverse(id::bit(${bits})::text)::bit(${bits})::bigint`
+  if (bits === 64) return reversed
+  return `CASE WHEN id >> ${bits} = 0 THEN ${reversed} ELSE (id || ' is no id of ${name}')::bigint END`
+}
+
+function reversedInMysql({ bits, name }: Layout): string {
+  const reversed = `CONV(REVERSE(LPAD(BIN(id), ${bits}, '0')), 2, 10)`
+  return bits === 64 ? reversed : `IF(id >> ${bits} = 0, ${reversed}, CONCAT(id, ' is no id of ${name}'))`
 }
 
 function decodingInMysql(layout: Layout): string[] {
@@ -167,11 +251,9 @@ function decodingInMysql(layout: Layout): string[] {
     '-- Times are in UTC.',
     ...define('graupel_time', 'id BIGINT UNSIGNED', 'DATETIME(6)', time),
     ...partsOf(layout).flatMap(([name, part]) => define(`graupel_${name}`, 'id BIGINT UNSIGNED', 'BIGINT', part)),
-    ...define(
-      'graupel_at',
-      'moment DATETIME(6)',
-      'BIGINT',
-      `${ticksOf(layout, ms, 'DIV')} * ${perTick(layout.timestamp.shift)}`,
+    ...(isRange(layout) ? define('graupel_at', 'moment DATETIME(6)', 'BIGINT', firstOf(layout, ms, 'DIV')) : []),
+    ...['scatter', 'gather'].flatMap((name) =>
+      define(`graupel_${name}`, 'id BIGINT UNSIGNED', 'BIGINT UNSIGNED', reversedInMysql(layout)),
     ),
   ]
 }
@@ -183,21 +265,21 @@ function decodingInSqlite(layout: Layout): string[] {
     '-- SQLite has no stored functions: use these expressions. Times are text in UTC.',
     `SELECT ${time} AS graupel_time;`,
     ...partsOf(layout, ':id').map(([name, part]) => `SELECT ${part} AS graupel_${name};`),
-    `SELECT ${ticksOf(layout, ms, '/')} * ${perTick(layout.timestamp.shift)} AS graupel_at;`,
+    ...(isRange(layout) ? [`SELECT ${firstOf(layout, ms, '/')} AS graupel_at;`] : []),
   ]
 }
 
-const howItMakes = (node: number, table: string) => [
+const howItMakes = ({ node }: Common, table: string) => [
   '',
   `-- graupel_next() makes ids on node ${node}. Nothing else may use this node: docs/databases.md.`,
   `-- ${table} holds the last slot, which is a tick and a sequence number. It only grows, also if a transaction is`,
   '-- rolled back or the clock is set back, so no slot comes twice.',
 ]
 
-function makingInPostgres(layout: Layout, node: number): string[] {
+function makingInPostgres(layout: Layout, made: Common): string[] {
   const present = ticksOf(layout, 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint', '/')
   return [
-    ...howItMakes(node, 'The sequence'),
+    ...howItMakes(made, 'The sequence'),
     `CREATE SEQUENCE IF NOT EXISTS graupel_last AS bigint MINVALUE 0 MAXVALUE ${slotsOf(layout) - 1n} START 0;`,
     'CREATE OR REPLACE FUNCTION graupel_next() RETURNS bigint LANGUAGE plpgsql AS $$',
     'DECLARE',
@@ -212,17 +294,17 @@ function makingInPostgres(layout: Layout, node: number): string[] {
     "  EXCEPTION WHEN SQLSTATE 'GRAUP' THEN",
     '    NULL;',
     '  END;',
-    `  RETURN ${idOf(layout, node)};`,
+    `  RETURN ${idOf(layout, made)};`,
     'END',
     '$$;',
   ]
 }
 
-function makingInMariadb(layout: Layout, node: number): string[] {
+function makingInMariadb(layout: Layout, made: Common): string[] {
   const since = "TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000"
   const present = `${ticksOf(layout, since, 'DIV')} * ${perTick(layout.sequence.bits)}`
   return [
-    ...howItMakes(node, 'The counter of AUTO_INCREMENT'),
+    ...howItMakes(made, 'The counter of AUTO_INCREMENT'),
     'CREATE TABLE IF NOT EXISTS graupel_last (',
     '  slot BIGINT NOT NULL AUTO_INCREMENT,',
     '  connection BIGINT UNSIGNED NOT NULL,',
@@ -242,7 +324,7 @@ function makingInMariadb(layout: Layout, node: number): string[] {
     `  IF slot >= ${slotsOf(layout)} THEN`,
     "    SIGNAL SQLSTATE '22003' SET MESSAGE_TEXT = 'graupel_next: the time no longer fits the layout';",
     '  END IF;',
-    `  RETURN ${idOf(layout, node)};`,
+    `  RETURN ${idOf(layout, made)};`,
     'END//',
     'DELIMITER ;',
   ]

@@ -1,4 +1,5 @@
 import { defineLayout, type ErrorCode, encodings, type Field, type Layout, layouts } from '../index.js'
+import { checkTags } from '../layout/index.js'
 import { type Flag, quote, UsageError } from './arguments.js'
 
 /** The encodings that a terminal and a line of a file can hold. */
@@ -11,21 +12,114 @@ export const layoutFlags = {
     value: 'TIME',
     help: "the time of timestamp 0, instead of the layout's own: 2020-01-01, 2020-01-01T00:00:00Z, or milliseconds since 1970",
   },
+  fields: {
+    value: 'FIELDS',
+    help: "the fields of a layout of your own, with --epoch instead of --layout: 'timestamp 41, worker 8, shard 6 tag, sequence 8'",
+  },
+  'tick-ms': { value: 'MS', help: 'the length of a tick of --fields, in milliseconds (1)' },
 } as const satisfies Record<string, Flag>
 
 type Name = keyof typeof layouts
-type LayoutValues = { readonly layout?: string; readonly epoch?: string }
+type LayoutValues = { readonly [name in keyof typeof layoutFlags]?: string }
+
+/** The flag of a command that makes ids. */
+export const tagFlag = {
+  value: 'TAGS',
+  help: 'the tags of the ids, if their layout has tags: shard=5, or shard=5,tenant=2',
+} as const satisfies Flag
+
+/** Whether the flags choose one layout. */
+export function isLayoutGiven({ layout, fields }: LayoutValues): boolean {
+  return layout !== undefined || fields !== undefined
+}
 
 /**
- * Returns the preset that the flags name, or all presets if the flags name none.
+ * Returns the layout that the flags choose, or twitter.
  *
- * @throws UsageError, RangeError `ERR_EPOCH_INVALID`
+ * @throws as {@link layoutsOf}
  */
-export function layoutsOf({ layout, epoch }: LayoutValues): readonly Layout[] {
+export function layoutOf(values: LayoutValues): Layout {
+  const [layout] = layoutsOf(isLayoutGiven(values) ? values : { ...values, layout: 'twitter' })
+  return layout as Layout
+}
+
+/**
+ * Returns the layout that the flags choose, or all presets if the flags choose none.
+ *
+ * @throws UsageError, RangeError `ERR_EPOCH_INVALID`; UsageError `ERR_OPTION_INVALID`; UsageError, RangeError
+ * `ERR_LAYOUT_INVALID`
+ */
+export function layoutsOf({ layout, epoch, fields, 'tick-ms': tick }: LayoutValues): readonly Layout[] {
+  if (fields !== undefined) {
+    if (layout !== undefined) {
+      throw new UsageError('ERR_OPTION_INVALID', '--fields is a layout, and --layout is given, too; leave one out')
+    }
+    if (epoch === undefined) {
+      throw new UsageError(
+        'ERR_EPOCH_INVALID',
+        '--fields has no epoch, and other epochs make other times; give --epoch, such as --epoch 2024-01-01',
+      )
+    }
+    return [ownLayout(fields, momentOf('--epoch', epoch), wholeNumber('--tick-ms', tick ?? '1', 'ERR_LAYOUT_INVALID'))]
+  }
+  if (tick !== undefined) {
+    throw new UsageError('ERR_OPTION_INVALID', '--tick-ms is for --fields; give both, or leave --tick-ms out')
+  }
   const names = layout === undefined ? (Object.keys(layouts) as Name[]) : [layout as Name]
   if (epoch === undefined) return names.map((name) => layouts[name])
   const epochMs = momentOf('--epoch', epoch)
   return names.map((name) => defineLayout<readonly Field[]>({ ...(layouts[name] as Layout), epochMs }))
+}
+
+/** Makes a layout of the text that `fieldsText` writes. */
+function ownLayout(text: string, epochMs: number, tickMs: number): Layout {
+  const fields = text.split(',').map((field) => {
+    const [, name, bits, role] = /^\s*(\S+)\s+(\d{1,3})(?:\s+(\S+))?\s*$/.exec(field) ?? []
+    if (name === undefined) {
+      throw new UsageError(
+        'ERR_LAYOUT_INVALID',
+        `--fields has ${quote(field.trim())}; give each field as its name, its bits and, if it is a tag, its role: 'timestamp 41, worker 8, shard 6 tag, sequence 8'`,
+      )
+    }
+    return role === undefined ? [name, Number(bits)] : [name, Number(bits), role]
+  })
+  // Only an unsigned integer holds 64 bits, so no flag has to say it.
+  const unsigned = fields.reduce((sum, [, bits]) => sum + (bits as number), 0) === 64
+  // The library checks the names, the bits and the roles.
+  return defineLayout({ name: 'own', epochMs, tickMs, unsigned, fields: fields as unknown as readonly Field[] })
+}
+
+/**
+ * Returns the values of all tags of a layout. @param text - The value of `--tag`.
+ *
+ * @throws UsageError, TypeError, RangeError `ERR_OPTION_INVALID`
+ */
+export function tagsOf(layout: Layout, text: string | undefined): Readonly<Record<string, number>> {
+  const given = text === undefined ? {} : readTags(text)
+  const missing = layout.tagFields.find(({ name, isRequired }) => isRequired && !Object.hasOwn(given, name))
+  if (missing !== undefined) {
+    throw new UsageError(
+      'ERR_OPTION_INVALID',
+      `the tag '${missing.name}' has no default, and there is no value for it; give one, such as --tag ${missing.name}=0`,
+    )
+  }
+  return checkTags(layout, given, '--tag')
+}
+
+/**
+ * Reads tags: `shard=5,tenant=2`. The library checks whether they fit the layout.
+ *
+ * @throws UsageError `ERR_OPTION_INVALID`
+ */
+export function readTags(text: string): Record<string, number> {
+  return namedNumbers(
+    '--tag',
+    text,
+    new UsageError(
+      'ERR_OPTION_INVALID',
+      `--tag is ${quote(text)}; give a whole number for each tag, such as shard=5,tenant=2`,
+    ),
+  )
 }
 
 /**
@@ -34,29 +128,30 @@ export function layoutsOf({ layout, epoch }: LayoutValues): readonly Layout[] {
  * @throws UsageError `ERR_NODE_INVALID`
  */
 export function nodeOf(text: string): number | Record<string, number> {
-  if (!text.includes('=')) return fieldOf(text, text)
-  const fields: Record<string, number> = {}
-  for (const piece of text.split(',')) {
-    const [name, value, ...rest] = piece.split('=')
-    if (!name || value === undefined || rest.length > 0) throw unreadableNode(text)
-    if (Object.hasOwn(fields, name)) {
-      throw new UsageError('ERR_NODE_INVALID', `--node is ${quote(text)}, which has ${quote(name)} twice; give it once`)
-    }
-    fields[name] = fieldOf(value, text)
-  }
-  return fields
-}
-
-function fieldOf(digits: string, node: string): number {
-  if (!/^(0|[1-9][0-9]*)$/.test(digits)) throw unreadableNode(node)
-  return Number(digits)
-}
-
-function unreadableNode(text: string): UsageError {
-  return new UsageError(
+  const unreadable = new UsageError(
     'ERR_NODE_INVALID',
     `--node is ${quote(text)}; give a whole number such as 7, or one for each field such as datacenter=1,worker=7`,
   )
+  return text.includes('=') ? namedNumbers('--node', text, unreadable) : numberOf(text, unreadable)
+}
+
+/** @param unreadable - What is thrown for any other text. */
+function namedNumbers(flag: string, text: string, unreadable: UsageError): Record<string, number> {
+  const numbers: Record<string, number> = {}
+  for (const piece of text.split(',')) {
+    const [name, value, ...rest] = piece.split('=')
+    if (!name || value === undefined || rest.length > 0) throw unreadable
+    if (Object.hasOwn(numbers, name)) {
+      throw new UsageError(unreadable.code, `${flag} is ${quote(text)}, which has ${quote(name)} twice; give it once`)
+    }
+    numbers[name] = numberOf(value, unreadable)
+  }
+  return numbers
+}
+
+function numberOf(digits: string, unreadable: UsageError): number {
+  if (!/^(0|[1-9][0-9]*)$/.test(digits)) throw unreadable
+  return Number(digits)
 }
 
 /**

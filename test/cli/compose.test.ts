@@ -22,7 +22,43 @@ describe('graupel compose', () => {
     expect(lines(words)).toEqual(['0', String(id('2026-12-01T00:00:00Z'))])
   })
 
+  const epoch = ['--epoch', '2024-01-01']
+  const rows = ['--fields', 'timestamp 41, worker 8, shard 6 tag, sequence 8', ...epoch]
+  const behind = ['--fields', 'shard 6 tag, timestamp 41, worker 8, sequence 8', ...epoch]
+  const ticks = BigInt(Date.parse('2026-11-01T00:00:00Z') - Date.parse('2024-01-01T00:00:00Z'))
+
+  it('prints the first id with the tags, or with 0 for tags below the timestamp', () => {
+    const words = ['compose', '--time', '2026-11-01']
+    expect(lines([...words, ...rows])).toEqual([`${ticks << 22n}`])
+    expect(lines([...words, ...rows, '--tag', 'shard=5'])).toEqual([`${(ticks << 22n) | (5n << 8n)}`])
+    const ends = lines([...words, ...behind, '--tag', 'shard=5', '--until', '2026-11-02'])
+    expect(ends).toEqual([ticks, ticks + 86_400_000n].map((tick) => `${(5n << 57n) | (tick << 16n)}`))
+    const all = lines([...words, ...rows, '--until', '2026-11-02'])
+    expect(all).toEqual([ticks, ticks + 86_400_000n].map((tick) => `${tick << 22n}`))
+  })
+
   it.each<[string, string[], RegExp]>([
+    ['no tag above the timestamp', ['--time', '2026-11-01', ...behind], /the tag 'shard' .* is missing/],
+    [
+      'a tag of a range that has all tags',
+      ['--time', '2026-11-01', '--until', '2026-11-02', ...rows, '--tag', 'shard=5'],
+      /no tag above its timestamp/,
+    ],
+    ['a tag of a layout without tags', ['--time', '2026-11-01', '--tag', 'shard=5'], /shard/],
+    ['a tag without a number', ['--time', '2026-11-01', ...rows, '--tag', 'shard'], /--tag is 'shard'; give a whole/],
+    ['fields beside a layout', ['--time', '2026-11-01', ...rows, '--layout', 'twitter'], /leave one out/],
+    ['fields without an epoch', ['--time', '2026-11-01', ...rows.slice(0, 2)], /--fields has no epoch/],
+    ['a tick without fields', ['--time', '2026-11-01', '--tick-ms', '10'], /--tick-ms is for --fields/],
+    [
+      'a field without bits',
+      ['--time', '2026-11-01', ...epoch, '--fields', 'timestamp 41, x'],
+      /--fields has 'x'; give/,
+    ],
+    [
+      'a layout without a sequence',
+      ['--time', '2026-11-01', ...epoch, '--fields', 'timestamp 41'],
+      /no field 'sequence'/,
+    ],
     ['no time', [], /there is no time; give one/],
     ['a word', ['2026-11-01'], /give the moment as --time/],
     ['a day that no calendar has', ['--time', '2026-02-30'], /--time is '2026-02-30', which no calendar/],

@@ -33,6 +33,21 @@ const discordId = '175928847299117063'
 const dayMs = 24 * 3_600_000
 
 describe('graupel inspect', () => {
+  it('shows the tags of a layout of its own, in a table, the picture and JSON', () => {
+    const rows = ['--fields', 'timestamp 41, worker 8, shard 6 tag, sequence 8', '--epoch', '2024-01-01']
+    const id = String((5_000_000_000n << 22n) | (7n << 14n) | (37n << 8n) | 3n)
+    const text = lines(['inspect', id, ...rows]).join('\n')
+    expect(text).toMatch(/shard +37 .*63/)
+    expect(text).toContain('└ shard 37')
+    expect(JSON.parse(lines(['inspect', id, ...rows, '--json'])[0] as string)).toMatchObject({
+      layout: 'own',
+      timestampMs: Date.UTC(2024, 0, 1) + 5_000_000_000,
+      node: 7,
+      tags: { shard: 37 },
+      sequence: 3,
+    })
+  })
+
   it.each(vectors)(
     'finds in $id the parts that $layout put there',
     ({ layout, epochMs, id, timestampMs, fields, sequence }) => {

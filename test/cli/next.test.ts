@@ -35,6 +35,19 @@ describe.each(engines)('graupel next on the %s engine', (engine) => {
     expect({ count, faults }).toEqual({ count: 2_000_000, faults: 0 })
   })
 
+  it('makes ids with the tags of a layout of its own, and refuses to guess a tag', () => {
+    const fields = ['--fields', 'timestamp 41, worker 8, shard 6 tag, sequence 8', '--epoch', '2024-01-01']
+    const words = ['next', '--node', '7', ...own, ...fields]
+    const made = lines([...words, '-n', '600', '--tag', 'shard=37', '--format', 'json']).map((line) => JSON.parse(line))
+    expect(new Set(made.map(({ id }) => id)).size).toBe(600)
+    for (const { node, tags } of made) expect({ node, tags }).toEqual({ node: 7, tags: { shard: 37 } })
+    const { status, stderr } = graupel(words)
+    expect(status).toBe(2)
+    expect(stderr).toMatch(/the tag 'shard' has no default.*--tag shard=0 \(ERR_OPTION_INVALID\)/)
+    expect(graupel([...words, '--tag', 'shard=64']).stderr).toMatch(/the tag 'shard' is 64.*ERR_OPTION_INVALID/)
+    expect(graupel(['next', '--node', '7', ...own, '--tag', 'shard=1']).stderr).toMatch(/there is no tag 'shard'/)
+  })
+
   it.each(
     Object.values(layouts).filter(({ expiresAt, decodeOnly }) => !decodeOnly && expiresAt.getTime() > Date.now()),
   )('makes ids of layout $name, more than a tick holds', (layout: Layout) => {

@@ -37,7 +37,38 @@ describe('graupel sql', () => {
     expect(text).toContain('RETURN ((slot >> 8) << 24) | 7 | ((slot & 255) << 16);')
   })
 
+  const fields = ['--fields', 'timestamp 41, worker 8, shard 6 tag, sequence 8', '--epoch', '2024-01-01']
+
+  it('prints functions of the tags of a layout of its own', () => {
+    const text = print('--dialect', 'postgres', ...fields)
+    expect(text).toContain(
+      '-- Ids of layout own: timestamp 41, worker 8, shard 6 tag, sequence 8; tick 1 ms, epoch 2024',
+    )
+    expect(text).toContain('graupel_shard(id bigint)')
+    expect(text).toContain('SELECT (id >> 8) & 63')
+    const made = print('--dialect', 'postgres', ...fields, '--node', '7', '--tag', 'shard=5')
+    expect(made).toContain(`RETURN ((slot >> 8) << 22) | ${(7 << 14) | (5 << 8)} | (slot & 255);`)
+  })
+
   it.each<[string, string, string[], RegExp]>([
+    [
+      'ERR_OPTION_INVALID',
+      'a tag that nobody has chosen',
+      ['--dialect', 'postgres', ...fields, '--node', '7'],
+      /the tag 'shard' has no default.*--tag shard=0/,
+    ],
+    [
+      'ERR_OPTION_INVALID',
+      'a tag without a node',
+      ['--dialect', 'postgres', ...fields, '--tag', 'shard=5'],
+      /give --node/,
+    ],
+    [
+      'ERR_OPTION_INVALID',
+      'a tag whose function there is already',
+      ['--dialect', 'sqlite', '--fields', 'timestamp 41, time 8 tag, sequence 8', '--epoch', '2024-01-01'],
+      /the tag 'time' needs the function graupel_time\(\)/,
+    ],
     [
       'ERR_OPTION_INVALID',
       'no dialect',

@@ -32,7 +32,9 @@ export function idsOf(layout: Layout): bigint[] {
   return Array.from({ length: 300 }, () => {
     const timestampMs = layout.epochMs + random() * (end - layout.epochMs)
     const [node, sequence] = [layout.nodes, 2 ** layout.sequence.bits].map((count) => Math.floor(random() * count))
-    return composeId({ timestampMs, node, sequence } as Parameters<typeof composeId>[0], layout)
+    const drawn = layout.tagFields.map(({ name, bits }) => [name, Math.floor(random() * 2 ** bits)])
+    const tags = drawn.length === 0 ? {} : { tags: Object.fromEntries(drawn) }
+    return composeId({ timestampMs, node, sequence, ...tags } as Parameters<typeof composeId>[0], layout)
   })
 }
 

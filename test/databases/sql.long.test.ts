@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { createGenerator, decode, type Layout, layouts } from 'graupel'
+import { createGenerator, decode, defineLayout, gather, type Layout, layouts, scatter } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import type { Store } from 'graupel/stores'
 import { mysqlStore } from 'graupel/stores/mysql'
@@ -21,14 +21,51 @@ const partMs = Number(process.env['GRAUPEL_SECONDS'] ?? 1) * 1000
 const node = 1023
 const presets: [string, Layout][] = Object.entries(layouts)
 
-const scriptOf = (layout: Layout, dialect: string, node?: number) =>
+/** A layout with tags, and node fields that other fields part. */
+const rows = defineLayout({
+  name: 'own',
+  epochMs: Date.UTC(2024, 0, 1),
+  tickMs: 1,
+  fields: [
+    ['timestamp', 38],
+    ['region', 2],
+    ['shard', 6, 'tag'],
+    ['worker', 5],
+    ['sequence', 6],
+    ['kind', 3, 'tag?'],
+  ],
+})
+/** A layout with a tag above the timestamp, so that ids of a time are no range. */
+const behind = defineLayout({
+  name: 'own',
+  epochMs: Date.UTC(2024, 0, 1),
+  tickMs: 10,
+  fields: [
+    ['shard', 10, 'tag'],
+    ['timestamp', 36],
+    ['worker', 8],
+    ['sequence', 8],
+  ],
+})
+const own: [string, Layout][] = [
+  ['tags', rows as Layout],
+  ['a tag above the timestamp', behind as Layout],
+]
+const isRange = ({ timestamp, bits }: Layout) => timestamp.shift + timestamp.bits === bits
+
+const flagsOf = ({ name, fields, epochMs, tickMs }: Layout) =>
+  name === 'own'
+    ? ['--fields', fields.map((field) => field.join(' ')).join(', '), '--epoch', `${epochMs}`, '--tick-ms', `${tickMs}`]
+    : ['--layout', name]
+
+const scriptOf = (layout: Layout, dialect: string, node?: number, ...words: string[]) =>
   lines([
     'sql',
     '--dialect',
     dialect,
-    '--layout',
-    layout.name,
+    ...flagsOf(layout),
     ...(node === undefined ? [] : ['--node', `${node}`]),
+    ...words,
   ]).join('\n')
 
 type Row = Record<string, string>
@@ -111,12 +148,13 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
     })
     afterAll(() => server?.stop())
 
-    it.each(presets)('decodes ids of %s as the library does', (_name, layout) => {
+    it.each([...presets, ...own])('decodes ids of %s as the library does', (_name, layout) => {
       const ids = idsOf(layout)
-      const parts = ['sequence', ...(layout.nodes > 1 ? ['node'] : [])]
+      const tagNames = layout.tagFields.map(({ name }) => name)
+      const parts = ['sequence', ...(layout.nodes > 1 ? ['node'] : []), ...tagNames]
       const columns = [
         kind.iso('graupel_time(id)'),
-        'graupel_at(graupel_time(id))',
+        isRange(layout) ? 'graupel_at(graupel_time(id))' : '0',
         ...parts.map((part) => `graupel_${part}(id)`),
       ]
       const insert = `CREATE TEMPORARY TABLE ids (id BIGINT); INSERT INTO ids VALUES ${ids.map((id) => `(${id})`).join()};`
@@ -125,8 +163,8 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
       const expected = ids
         .toSorted((one, other) => Number(one - other))
         .map((id) => {
-          const { timestamp, sequence, node } = decode(id, layout)
-          const first = (id >> BigInt(layout.timestamp.shift)) << BigInt(layout.timestamp.shift)
+          const { timestamp, sequence, node, tags } = decode(id, layout)
+          const first = isRange(layout) ? (id >> BigInt(layout.timestamp.shift)) << BigInt(layout.timestamp.shift) : 0
           const time = timestamp.toISOString()
           return [
             id,
@@ -134,6 +172,7 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
             first,
             sequence,
             ...(layout.nodes > 1 ? [node] : []),
+            ...Object.values<number>({ ...tags }),
           ].join()
         })
       expect(rows.map((row) => row.split(/[|\t]/).join())).toEqual(expected)
@@ -256,6 +295,43 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
         if (index > 0) expect(slot).toBeGreaterThan(slots[index - 1] as number)
     })
 
+    it.each([...presets, ...own])('scatters ids of %s as the library does', (_name, layout) => {
+      const ids = idsOf(layout)
+      const columns = `id, graupel_scatter(id), graupel_gather(graupel_scatter(id))`
+      const insert = `CREATE TEMPORARY TABLE ids (id BIGINT); INSERT INTO ids VALUES ${ids.map((id) => `(${id})`).join()};`
+      const script = `${scriptOf(layout, kind.dialect)}\n${insert}\nSELECT ${columns} FROM ids ORDER BY id;`
+      const printed = kind.run(server.port, script).trim().split('\n')
+      // PostgreSQL shows 64 bits with a sign.
+      const shown = (id: bigint) => (kind.dialect === 'postgres' ? BigInt.asIntN(64, id) : id)
+      const expected = ids
+        .toSorted((one, other) => Number(one - other))
+        .map((id) => [id, shown(scatter(id, layout)), gather(scatter(id, layout), layout)].join())
+      expect(printed.map((row) => row.split(/[|\t]/).join())).toEqual(expected)
+    })
+
+    it('refuses to scatter what is too wide for the layout', () => {
+      kind.run(server.port, scriptOf(layouts.js53, kind.dialect))
+      expect(() => kind.run(server.port, `SELECT graupel_scatter(${2n ** 53n});`)).toThrow(
+        // MariaDB does not show the text that is no number.
+        kind.dialect === 'postgres' ? /is no id of js53/ : /Data truncated/,
+      )
+    })
+
+    it.each(own)('makes ids of a layout with %s', (_name, layout) => {
+      kind.run(server.port, `DROP ${kind.dialect === 'postgres' ? 'SEQUENCE' : 'TABLE'} IF EXISTS graupel_last;`)
+      kind.run(server.port, scriptOf(layout, kind.dialect, 77, '--tag', 'shard=37'))
+      const made = Array.from({ length: 3 }, () => BigInt(kind.run(server.port, 'SELECT graupel_next();').trim()))
+      expect(new Set(made).size).toBe(3)
+      for (const id of made) {
+        const { node, tags, timestampMs } = decode(id, layout)
+        expect({ node, shard: Object.entries<number>({ ...tags }) }).toEqual({
+          node: 77,
+          shard: layout.tagFields.map(({ name }) => [name, name === 'shard' ? 37 : 0]),
+        })
+        expect(Math.abs(timestampMs - Date.now())).toBeLessThan(60_000)
+      }
+    })
+
     it('refuses a time that the layout does not hold', async () => {
       kind.run(server.port, scriptOf(layouts.twitter, kind.dialect))
       const late = kind.dialect === 'postgres' ? "'2090-01-01Z'" : "'2090-01-01'"
@@ -265,7 +341,7 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
 })
 
 describeWith(['sqlite3'], 'sqlite', () => {
-  it.each(presets)('decodes ids of %s as the library does', (_name, layout) => {
+  it.each([...presets, ...own])('decodes ids of %s as the library does', (_name, layout) => {
     const ids = idsOf(layout).slice(0, 50)
     const statements = scriptOf(layout, 'sqlite')
     const script = ids.map((id) => {
@@ -274,9 +350,10 @@ describeWith(['sqlite3'], 'sqlite', () => {
     })
     const printed = execFileSync('sqlite3', [':memory:'], { input: script.join('\n'), encoding: 'utf8' })
     const expected = ids.flatMap((id) => {
-      const { timestamp, node, sequence } = decode(id, layout)
+      const { timestamp, node, sequence, tags } = decode(id, layout)
       const first = (id >> BigInt(layout.timestamp.shift)) << BigInt(layout.timestamp.shift)
-      return [timestamp.toISOString(), ...(layout.nodes > 1 ? [node] : []), sequence, first].map(String)
+      const parts = [...(layout.nodes > 1 ? [node] : []), ...Object.values<number>({ ...tags }), sequence]
+      return [timestamp.toISOString(), ...parts, ...(isRange(layout) ? [first] : [])].map(String)
     })
     expect(printed.trim().split('\n')).toEqual(expected)
   })

@@ -175,14 +175,11 @@ export function proveParity(scripts: number): void {
             if (code !== undefined) failures.set(code, (failures.get(code) ?? 0) + 1)
           }
           if (given.onRollback === 'reuse') return
-          // The ids of all generators of the thread are distinct for any steps of the clock.
-          const made = native
-            .filter((line, at) => /^[\d,]+$/.test(line) && script[at]?.call !== 'observe')
-            .flatMap((line) => line.split(',').map(BigInt))
           // All generators and views of the thread make distinct slots for any steps of the clock.
           const slotBits = slotBitsOf(given.layout as Layout)
-          const lines = native.filter((line) => /^[\d,]+$/.test(line))
-          const made = lines.flatMap((line) => line.split(',').map((id) => BigInt(id) & slotBits))
+          const made = native
+            .filter((line, at) => /^[\d,]+$/.test(line) && script[at]?.call !== 'observe')
+            .flatMap((line) => line.split(',').map((id) => BigInt(id) & slotBits))
           expect(new Set(made).size).toBe(made.length)
         },
       ),
