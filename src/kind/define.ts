@@ -96,14 +96,15 @@ function kindOf<Id, Given>(prefix: string, form: Form<Id, Given>): Kind<string, 
     )
   }
 
-  const schema = schemaOf((value) => {
+  const pattern = patternOf(start, form)
+  const schema = schemaOf({ pattern, minLength: length, maxLength: length }, true, (value) => {
     id(value)
     return value as KindText
   })
   return Object.freeze({
     prefix,
     length,
-    pattern: patternOf(start, form),
+    pattern,
     text,
     id,
     is: (value: unknown): value is KindText => schema['~standard'].validate(value).issues === undefined,

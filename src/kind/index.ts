@@ -1,3 +1,3 @@
 export { defineKind } from './define.js'
 export type { Kind, KindOptions, KindText, UuidKind, UuidKindOptions } from './kind.js'
-export { type IdResult, type IdSchema, idSchema } from './schema.js'
+export { type IdJsonSchema, type IdResult, type IdSchema, idSchema } from './schema.js'
