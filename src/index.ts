@@ -45,7 +45,7 @@ export {
   type TagValues,
   timestampMsOf,
 } from './layout/index.js'
-export type { AheadEvent, EngineEvent, LeaseEvent, SegmentsEvent } from './platform/events.js'
+export type { AheadEvent, EngineEvent, LeaseEvent, ObservedEvent, SegmentsEvent } from './platform/events.js'
 export type { OverflowAction, RollbackAction, RollbackEvent } from './policy/policy.js'
 export { type BaseSerial, defineSerial, type Serial, type SerialOptions } from './serial/index.js'
 export type { IdArray, SequenceStartMode } from './state/engine.js'

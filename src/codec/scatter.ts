@@ -9,8 +9,8 @@ import { type Field, type GivenId, genuineLayout, type Layout, loadId } from '..
  *
  * @param id - A bigint of the layout, or its decimal digits. A number, with a layout of at most 53 bits.
  * @param layout - The layout of the id.
- * @param lanes - The number of lanes, in each of which keys ascend by time: a power of two from 2 to 2^bits of
- * the layout. The lowest bits of the id choose the lane: `sequenceStart: 'rotate'` fills all lanes alike.
+ * @param lanes - The number of lanes, in each of which keys ascend by time: a power of two from 2 to 2^bits
+ * of the layout. The lowest bits of the id choose the lane: `sequenceStart: 'rotate'` fills all lanes alike.
  * Without it, all bits are reversed.
  * @throws TypeError, RangeError `ERR_ID_INVALID`; TypeError `ERR_LAYOUT_INVALID`; RangeError
  * `ERR_OPTION_INVALID` for lanes.

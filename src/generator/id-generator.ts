@@ -160,9 +160,8 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   decode(this: void, id: GivenId<F>): DecodedId<F>
   /**
    * Lets the next ids be larger than an id that this thread has received: whatever the clocks say, every id
-   * that the thread makes on this node afterwards is larger as a whole number, also by other generators with
-   * the same `state`. Other threads and processes follow with their next reservation. docs/order.md says when
-   * that is needed, and what it costs.
+   * that the thread makes on this node afterwards is larger. Other threads and processes follow with their
+   * next reservation. docs/order.md says when that is needed, and what it costs.
    *
    * An id of the future leads the next ids ahead of the clock, by at most `maxAheadMs`. With `onRollback:
    * 'wait'` they wait instead; with `'reuse'` the order is given up.
@@ -216,8 +215,8 @@ export interface Stats {
   /** Ids that were refused because they were more than `maxAheadMs` ahead of the clock. */
   refused: number
   /**
-   * Milliseconds by which the last id on this node, of all generators, is ahead of the clock, or an observed id; 0 if
-   * neither is.
+   * Milliseconds by which the last id on this node, of all generators, is ahead of the clock, or an observed
+   * id; 0 if neither is.
    */
   aheadMs: number
   /**

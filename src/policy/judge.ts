@@ -26,7 +26,7 @@ export type Verdict =
  *
  * The state remembers the latest tick that the clock has shown (`highTick`). A clock that shows less has
  * stepped back by the difference. Otherwise an observed id has led the word ahead (`observedTick`), or the
- * ids made have. Comparing the wall clock with the monotonic clock would cost a reading per id.
+ * ids made have. The monotonic clock would tell it, too, for a reading per id.
  */
 export function situationOf(seen: Observation, tickMs: number): Situation | undefined {
   if (seen.headTick <= seen.nowTick) return undefined

@@ -35,7 +35,7 @@ export interface Policy {
 }
 
 /** The generator that a decision is about, for its waits, messages and events. */
-export interface Subject {
+interface Subject {
   readonly layout: Layout
   readonly namespace: string
   /** The clock is a function of the user's, which may only go on when it is called. */

@@ -30,8 +30,8 @@ function slowIds(): bigint[] {
 }
 
 /**
- * A store has split the first nine tenths into 16 ranges of as many rows. Returns the percentage of the rest that
- * goes to the fullest range.
+ * A store has split the first nine tenths into 16 ranges of as many rows. Returns the percentage of the rest
+ * that goes to the fullest range.
  */
 function busiest(made: readonly bigint[]): number {
   const old = made.slice(0, count * 0.9).toSorted((a, b) => (a < b ? -1 : 1))

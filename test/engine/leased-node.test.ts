@@ -61,7 +61,7 @@ describe.each(engines)('an id that was observed while a lease moves, on the %s e
     const [one, other] = [0, 1].map(() => createGenerator({ lease: handle, engine }))
     const seal = () => sealNode({ handle, layout, shared }, first)
     const move = (floor: number) => shared.write({ ...viewOf(2), node: 5, floor: Math.max(first.floor, floor) })
-    // Of a node between the two, so that the first node has larger ids in the same tick, and the second has not.
+    // The node lies between the two: in one tick the first node has larger ids, and the second has not.
     const id = (aheadMs: number) => composeId({ timestampMs: Date.now() + aheadMs, node: 700 }, layout)
     return { one, other, seal, move, id } as Record<'one' | 'other', NonNullable<typeof one>> & {
       seal: typeof seal

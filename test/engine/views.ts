@@ -16,7 +16,7 @@ interface Views {
 }
 
 /** Expects ids of threads or processes to have distinct slots, which ascend in each, and all shards. */
-export function expectDistinctSlots(made: readonly BigUint64Array[]): void {
+function expectDistinctSlots(made: readonly BigUint64Array[]): void {
   for (const ids of made) expect(shardsOf(ids)).toEqual(shards)
   const slots = made.map(slotsOf)
   expect(slots.every(isAscending)).toBe(true)
