@@ -24,9 +24,8 @@ export type Verdict =
 /**
  * Tells a rollback, an observed id and an overflow apart. Returns `undefined` if the word is not ahead.
  *
- * The state remembers the latest tick that the clock has shown (`highTick`). A clock that shows less has
- * stepped back by the difference. Otherwise an observed id has led the word ahead (`observedTick`), or the
- * ids made have. The monotonic clock would tell it, too, for a reading per id.
+ * A clock that shows less than the latest tick it has shown (`highTick`) has stepped back. Otherwise an
+ * observed id has led the word ahead (`observedTick`), or the ids made have.
  */
 export function situationOf(seen: Observation, tickMs: number): Situation | undefined {
   if (seen.headTick <= seen.nowTick) return undefined
