@@ -8,7 +8,7 @@ const flags = {
   until: { value: 'TIME', help: 'the end of a range, which is not in it' },
   ...layoutFlags,
   layout: { ...layoutFlags.layout, help: 'how the ids were made up (twitter)' },
-  tag: { ...tagFlag, help: `${tagFlag.help} (0, if the tag is below the timestamp)` },
+  tag: { ...tagFlag, help: `${tagFlag.help}; without it 0, if the tag is below the timestamp` },
   format: { value: 'FORMAT', choices: textEncodings, help: 'how to write the ids (decimal)' },
   help: helpFlag,
 } as const

@@ -16,7 +16,7 @@ export const layoutFlags = {
     value: 'FIELDS',
     help: "the fields of a layout of your own, with --epoch instead of --layout: 'timestamp 41, worker 8, shard 6 tag, sequence 8'",
   },
-  'tick-ms': { value: 'MS', help: 'the length of a tick of --fields, in milliseconds (1)' },
+  'tick-ms': { value: 'MS', help: 'the length of a tick of --fields, in milliseconds; 1 without it' },
 } as const satisfies Record<string, Flag>
 
 type Name = keyof typeof layouts
