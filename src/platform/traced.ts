@@ -81,8 +81,8 @@ export class TracedCore implements Core {
     return this.#core.awaitCeiling(attempt, blockMs)
   }
 
-  exceed(upper: number, lower: number, aheadTicks: number): number {
-    return this.#core.exceed(upper, lower, aheadTicks)
+  exceed(id: bigint, aheadTicks: number): number {
+    return this.#core.exceed(id, aheadTicks)
   }
 
   raise(bounds: Bounds): bigint {

@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import { GraupelError, rangeError, showTime } from '../core/errors.js'
-import { halves, high, low, whole } from '../core/typed-array.js'
-import { type GivenId, type Layout, loadId, partOf } from '../layout/index.js'
+import { whole } from '../core/typed-array.js'
+import { type GivenId, type Layout, loadId } from '../layout/index.js'
 import { publish } from '../platform/events.js'
 import { Status } from '../state/engine.js'
 import type { Judged } from './policy.js'
@@ -18,14 +18,12 @@ export function observer(judged: Judged): (id: GivenId) => bigint {
   const aheadTicks = Math.floor(policy.maxAheadMs / layout.tickMs)
   return (given) => {
     loadId(given, layout)
-    const upper = halves[high] as number
-    const lower = halves[low] as number
     const id = typeof given === 'bigint' ? given : (whole[0] as bigint)
-    const status = core.exceed(upper, lower, aheadTicks)
+    const status = core.exceed(id, aheadTicks)
     if (status === Status.raised) counters.raised++
     if (status !== Status.ok && (status !== Status.raised || channel?.hasSubscribers)) finish(judged, id, status)
     counters.observed++
-    if (source.observed?.(partOf(upper, lower, timestamp))) core.exceed(upper, lower, aheadTicks)
+    if (source.observed?.(Number(id >> BigInt(timestamp.shift)))) core.exceed(id, aheadTicks)
     return id
   }
 }

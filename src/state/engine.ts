@@ -132,7 +132,7 @@ export interface Core {
    * @returns `ok`; `raised` if the word had to rise; `ahead` if the id is too far ahead; `expired` if the
    * node has no larger id. Nothing has changed unless it is `ok` or `raised`.
    */
-  exceed(upper: number, lower: number, aheadTicks: number): number
+  exceed(id: bigint, aheadTicks: number): number
 
   /**
    * Blocks until an attempt to raise the ceiling has ended, or for `blockMs`. Called after `observe()`. For

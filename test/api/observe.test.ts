@@ -95,6 +95,31 @@ describe.each(engines)('observe on the %s engine', (engine) => {
     expect(other.decode(other.next())).toMatchObject({ timestampMs: 1001, sequence: 0 })
   })
 
+  it('lets the ids of all tags be larger, and takes ids of all tags', () => {
+    const layout = defineLayout({
+      name: 'tagged',
+      epochMs: 0,
+      tickMs: 1,
+      fields: [
+        ['timestamp', 30],
+        ['shard', 3, 'tag'],
+        ['node', 4],
+        ['sequence', 3],
+      ],
+    })
+    const ids = createGenerator({ layout, node: 5, engine, namespace: freshNamespace(), clock: () => 1000 })
+    const views = [0, 7].map((shard) => ids.with({ shard }))
+    for (const shard of [0, 3, 7]) {
+      for (const node of [4, 6]) {
+        for (const call of [ids, ...views]) {
+          const timestampMs = call.decode(views[0]?.next() as bigint).timestampMs + 1
+          const seen = call.observe(composeId({ timestampMs, node, tags: { shard } }, layout))
+          for (const view of views) expect(view.next()).toBeGreaterThan(seen)
+        }
+      }
+    }
+  })
+
   it.each(policies)(
     'goes on at once with onRollback %s, up to maxAheadMs, on each generator of the node',
     (onRollback) => {

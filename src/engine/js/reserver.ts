@@ -1,6 +1,5 @@
 import type { CoreSpec, IdArray } from '../../state/engine.js'
 import type { IdWriter } from './id-writer.js'
-import type { SlotAbove } from './slot-above.js'
 import { type Reserved, SequenceStart, type State } from './state.js'
 import { endRun, type Run, type ThreadState, type ThreadStates } from './thread-states.js'
 
@@ -50,10 +49,6 @@ export class Reserver {
 
   get writer(): IdWriter {
     return this.#own.writer
-  }
-
-  get above(): SlotAbove {
-    return this.#own.above
   }
 
   /** The path of the key's claim; `undefined` if there is no claim. */

@@ -138,6 +138,10 @@ export class State implements Held {
     return this.#slots.tickOf(slot)
   }
 
+  sequenceOf(slot: bigint): number {
+    return this.#slots.sequenceOf(slot)
+  }
+
   /** Whether the next slot at `nowTick` is at the ceiling or above, and the layout still has that slot. */
   isAbove(ceiling: bigint, word: bigint, nowTick: number): boolean {
     const nowSlot = this.#slots.at(nowTick, 0)
@@ -226,16 +230,11 @@ export class State implements Held {
     }
   }
 
-  /** Whether the word is at a slot or above. */
-  isAt(tick: number, sequence: number): boolean {
-    return this.word >= this.#slots.at(tick, sequence)
-  }
-
   /** Prevents reservations below a slot, to which an observed id leads. */
-  exceed(tick: number, sequence: number): void {
+  exceed(slot: bigint): void {
     // Before the word, so that a thread that reads the word knows why it is ahead of the clock.
-    this.raiseObservedTick(tick)
-    this.raiseFloor(this.#slots.at(tick, sequence))
+    this.raiseObservedTick(this.tickOf(slot))
+    this.raiseFloor(slot)
   }
 
   #move(word: bigint, next: bigint): boolean {

@@ -4,7 +4,6 @@ import type { StateTable } from '../../state/table.js'
 import { JsClaim } from './claim.js'
 import { clockFor, type SystemClocks } from './clock.js'
 import { type BaseId, IdWriter } from './id-writer.js'
-import { SlotAbove } from './slot-above.js'
 import { State } from './state.js'
 
 /**
@@ -64,7 +63,6 @@ export interface ThreadState {
   readonly state: State
   readonly run: Run
   readonly writer: IdWriter
-  readonly above: SlotAbove
   /** `undefined` if no claims keep other processes away, or a lease does. */
   readonly claim: JsClaim | undefined
 }
@@ -105,7 +103,7 @@ export class ThreadStates {
       const clock = clockFor(spec, this.clocks)
       const hasClaim = claims !== undefined && spec.state.kind !== 'lease'
       const claim = hasClaim ? new JsClaim(claims, table.token(claims.randomBits), state, spec, clock) : undefined
-      found = { state, run: emptyRun(), writer: new IdWriter(spec), above: new SlotAbove(spec), claim }
+      found = { state, run: emptyRun(), writer: new IdWriter(spec), claim }
       this.#open.set(key, found)
     }
     return found

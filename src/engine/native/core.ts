@@ -102,6 +102,9 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
     /** Ids that were made with former states. */
     #issuedBefore = 0
     #isClosed = false
+    /** The halves of the largest observed id of this state: all ids are larger now. -1 if there is none. */
+    #passedHigh = -1
+    #passedLow = 0
     /** The addon forgets the generator when this is collected. */
     owner: unknown
     /** Views a core anew; `undefined` for a core that is no view. */
@@ -209,14 +212,24 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       return { outcome: words32[statusAt] as number, attempt: waitedFor }
     }
 
-    exceed(upper: number, lower: number, aheadTicks: number): number {
-      if (this.#clock !== undefined) numbers[nowAt] = this.#clock()
+    exceed(id: bigint, aheadTicks: number): number {
+      id64[0] = id
+      const upper = words32[high] as number
+      const lower = words32[low] as number
+      if (upper < this.#passedHigh || (upper === this.#passedHigh && lower <= this.#passedLow)) return Status.ok
+      if (this.#clock !== undefined) {
+        numbers[nowAt] = this.#clock()
+        id64[0] = id
+      }
       words32[handleAt] = this.#handle
-      words32[high] = upper
-      words32[low] = lower
       numbers[limitAt] = aheadTicks
       binding.exceed()
-      return words32[statusAt] as number
+      const status = words32[statusAt] as number
+      if (status === Status.ok || status === Status.raised) {
+        this.#passedHigh = upper
+        this.#passedLow = lower
+      }
+      return status
     }
 
     raise({ floor = 0n, highTick = 0, observedTick = 0, ceiling }: Bounds): bigint {
@@ -250,6 +263,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       this.#issuedBefore += numbers[issuedAt] as number
       binding.close()
       this.#handle = next.#handle
+      this.#passedHigh = -1
       this.owner = next.owner
     }
 
@@ -268,6 +282,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
 
     close(): void {
       this.#isClosed = true
+      this.#passedHigh = -1
       words32[handleAt] = this.#handle
       binding.close()
     }
