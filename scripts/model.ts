@@ -1,4 +1,4 @@
-// Checks the models of the lease, of its calls and of the claim with Spin. `npm run model` checks the
+// Checks the models of the lease, of its calls, of the claim and of observed ids with Spin. `npm run model` checks the
 // complete models within small bounds, and shows that they are violated without any one of their rules.
 // `npm run model -- --full` searches larger bounds, for some minutes. docs/model.md has the results.
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-type Model = 'lease' | 'hooks' | 'claim'
+type Model = 'lease' | 'hooks' | 'claim' | 'order'
 
 function sourceOf(model: Model): string {
   return fileURLToPath(new URL(`../model/${model}.pml`, import.meta.url))
@@ -26,6 +26,8 @@ export const rules = rulesOf('lease')
 export const hookRules = rulesOf('hooks')
 /** The rules of the claim. */
 export const claimRules = rulesOf('claim')
+/** The rules of observed ids. */
+export const orderRules = rulesOf('order')
 
 /** The names that the model defines, and their values. */
 export type Defines = Readonly<Record<string, number | string>>
@@ -91,6 +93,16 @@ export const completeClaim: Readonly<Record<string, Search>> = {
     defines: { DELETIONS: 1, CRASHES: 0, STEPS: 3, SLOTS: 2 },
     depth: 1e5,
   },
+}
+
+/** The complete model of observed ids. Spin visits all states. */
+export const completeOrder: Readonly<Record<string, Search>> = {
+  'observed ids, while a lease moves': { model: 'order', defines: { MOVES: 1 }, depth: 1e5 },
+}
+
+/** The model of observed ids without a rule. */
+export function orderWithout(rule: string): Search {
+  return { model: 'order', defines: { MOVES: 1, WITHOUT: rule }, depth: 200 }
 }
 
 /** A claim that is deleted at any moment, while the clock is set back by two slots. */
@@ -243,6 +255,7 @@ function trailIn(folder: string, model: Model, words: readonly string[], found: 
 
 function searchWithout(rule: string): Search {
   if (claimRules.includes(rule)) return claimWithout(rule)
+  if (orderRules.includes(rule)) return orderWithout(rule)
   return hookRules.includes(rule) ? hooksWithout(rule) : without(rule)
 }
 
@@ -256,7 +269,8 @@ function tell(name: string, { trail, states, seconds, isComplete }: Result, isEx
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const isFull = process.argv.includes('--full')
-  for (const [name, how] of Object.entries(isFull ? full : { ...complete, ...completeHooks, ...completeClaim })) {
+  const small = { ...complete, ...completeHooks, ...completeClaim, ...completeOrder }
+  for (const [name, how] of Object.entries(isFull ? full : small)) {
     const result = search(how)
     tell(name, result, result.trail === undefined)
   }
@@ -264,7 +278,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const result = search(cleanedWhileSetBack)
     tell('a claim that is removed while the clock is set back', result, result.trail !== undefined)
   }
-  for (const rule of isFull ? [] : [...rules, ...hookRules, ...claimRules]) {
+  for (const rule of isFull ? [] : [...rules, ...hookRules, ...claimRules, ...orderRules]) {
     const result = search(searchWithout(rule))
     tell(`without ${rule}`, result, result.trail !== undefined)
     if (process.argv.includes('--trails')) for (const step of result.trail?.steps ?? []) console.log(`  ${step}`)
