@@ -49,6 +49,8 @@ export interface Codecs {
   decode?(id: bigint): Foreign
   /** Returns only the time of an id, in milliseconds since 1970. */
   timestampMsOf?(id: bigint): number
+  /** A generator of another node, which observes ids. */
+  observer?: { observe(id: bigint): bigint; next(): bigint }
   /** Kinds by their names: `typed` and `opaque`. */
   kinds?: Record<string, { text(id: bigint): string; id(text: string): bigint }>
   /** Hides an id by a mask of 64 bits. */

@@ -143,11 +143,14 @@ function segments(build?: string): Subject {
   }
 }
 
-function codecsOf({ decode, encodeId, layouts, timestampMsOf }: typeof import('graupel')): Codecs {
+function codecsOf({ createGenerator, decode, encodeId, layouts, timestampMsOf }: typeof import('graupel')): Codecs {
+  const ids = createGenerator({ node: 1, namespace: `${ownNamespace} observes`, state: 'process' })
   return {
     encode: (id) => encodeId(id, 'base62'),
     decode: (id) => decode(id, layouts.twitter),
     // An older build lacks it.
+    // An earlier build has no observe().
+    ...(ids.observe !== undefined && { observer: ids }),
     ...(timestampMsOf !== undefined && { timestampMsOf: (id) => timestampMsOf(id, layouts.twitter) }),
     timeOf: ({ timestampMs }) => timestampMs,
   }
