@@ -2,8 +2,9 @@
  * An id that is made after another was observed is larger: docs/order.md for Spin. `npm run model` checks it.
  *
  * One host of a small layout: timestamp, node, sequence. Two generators of a thread make ids, in any order. A
- * lease gives the host the one node or the other, and moves at any time; its thread seals the former state first.
- * Others make ids of any time, and the host observes them at any time. The clock shows any tick at any time.
+ * lease gives the host the one node or the other, and moves at any time; its thread seals the former state
+ * first. Others make ids of any time, and the host observes them at any time. The clock shows any tick at any
+ * time.
  * Lines that begin with @ tell what happens.
  *
  * WITHOUT=O2 removes a rule. MOVES is how often the lease moves.

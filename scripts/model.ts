@@ -1,5 +1,6 @@
-// Checks the models of the lease, of its calls, of the claim and of observed ids with Spin. `npm run model` checks the
-// complete models within small bounds, and shows that they are violated without any one of their rules.
+// Checks the models of the lease, of its calls, of the claim and of observed ids with Spin. `npm run model`
+// checks the complete models within small bounds, and shows that they are violated without any one of their
+// rules.
 // `npm run model -- --full` searches larger bounds, for some minutes. docs/model.md has the results.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
