@@ -24,7 +24,8 @@
   },
   "targets": [
     {
-      # Opens generators, pages and files. No code in it runs for each id, so it is optimized for size, which makes it half as large.
+      # Opens generators, pages and files. No code in it runs for each id, so it is optimized for size, which makes it half
+      # as large.
       "target_name": "host",
       "type": "static_library",
       "sources": [
@@ -68,6 +69,7 @@
         "native/binding/calls.cc",
         "native/binding/elements.cc",
         "native/binding/environment.cc",
+        "native/binding/exceed.cc",
         "native/binding/no_demangler.cc",
         "native/binding/uuids.cc",
         "native/core/clock.cc"

@@ -2,14 +2,11 @@
 
 #include <optional>
 
-#include "../core/observed.h"
 #include "elements.h"
 #include "options.h"
 
 namespace graupel {
-namespace {
 
-// `fresh`: reads the clock even if the counter says that the last reading is fresh.
 int64_t NowMs(Environment& environment, Handle& handle, bool fresh) {
   switch (handle.clock) {
     case ClockKind::kWall:
@@ -21,6 +18,8 @@ int64_t NowMs(Environment& environment, Handle& handle, bool fresh) {
   }
   return static_cast<int64_t>(environment.mailbox().now);
 }
+
+namespace {
 
 // Null, with the status set, if there is no generator, or if its layout does not have
 // the clock's time.
@@ -123,42 +122,6 @@ void Observe(Environment& environment) {
                          : !handle->generator.IsOriginal() ? Status::kCloned
                          : is_at_ceiling                   ? Status::kCeiling
                                                            : Status::kOk);
-}
-
-void Exceed(Environment& environment) {
-  Handle* const handle = environment.Current();
-  if (handle == nullptr) return environment.set_status(Status::kClosed);
-  Generator& generator = handle->generator;
-  const Layout& layout = generator.layout();
-  Mailbox& mailbox = environment.mailbox();
-  uint64_t slot;
-  if (!SlotAbove(layout, mailbox.id, &slot)) {
-    return environment.set_status(Status::kExpired);
-  }
-  uint64_t now_tick = 0;
-  const auto attempt = [&] {
-    State& state = generator.state();
-    // [floor] Relaxed: if this thread reserves later, it reads this word or a later
-    // one.
-    const uint64_t word = state.word.load(std::memory_order_relaxed);
-    if (word == kSealed) return Status::kMoved;
-    if (word >= slot) return Status::kOk;
-    // An old reading of the clock is earlier, so only a refusal needs a fresh one.
-    for (const bool fresh : {false, true}) {
-      if (!layout.ToTick(NowMs(environment, *handle, fresh), &now_tick)) {
-        return Status::kBeforeEpoch;
-      }
-      const uint64_t limit_tick = now_tick + static_cast<uint64_t>(mailbox.limit);
-      if (mailbox.id >> layout.timestamp_shift <= limit_tick) break;
-      if (fresh) return Status::kAhead;
-    }
-    // [observed] Raised before the word, which publishes it.
-    RaiseTo(state.observed_tick, layout.TickOf(slot));
-    return RaiseFloor(state, slot).has_value() ? Status::kRaised : Status::kMoved;
-  };
-  const Status status = environment.Attempt(*handle, now_tick, attempt);
-  if (status == Status::kOk || status == Status::kRaised) generator.DropBelow(slot);
-  environment.set_status(status);
 }
 
 void Grant(Environment& environment) { NextGranted<false>(environment); }

@@ -10,6 +10,10 @@ namespace graupel {
 // The calls of JavaScript on the generator whose handle is in the mailbox. They leave a
 // status and results there, and those without arguments take them from there.
 
+// The clock of a generator. `fresh`: reads the clock even if the counter says that the
+// last reading is fresh.
+int64_t NowMs(Environment& environment, Handle& handle, bool fresh);
+
 void Next(Environment& environment);
 void Observe(Environment& environment);
 // Lets all later ids of the generator be larger than the id in the mailbox, whose tick

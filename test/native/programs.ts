@@ -116,7 +116,16 @@ export function proveModels(configuration: Configuration, proves: Prove, preempt
  * The program of native/binding without Node, on a Node-API whose calls fail on request of binding_test.cc.
  */
 export function proveBinding(configuration: Configuration, proves: Prove, behaviour: string): void {
-  const sources = ['addon.cc', 'bounds.cc', 'calls.cc', 'elements.cc', 'environment.cc', 'options.cc', 'uuids.cc']
+  const sources = [
+    'addon.cc',
+    'bounds.cc',
+    'calls.cc',
+    'elements.cc',
+    'environment.cc',
+    'exceed.cc',
+    'options.cc',
+    'uuids.cc',
+  ]
   const files = sources.map((file) => `native/binding/${file}`)
   const tests = ['test/native/main.cc', 'test/native/binding_test.cc']
   proves(behaviour, async (context) => {
