@@ -125,11 +125,12 @@ class Generator {
     return Status::kOk;
   }
 
-  // Drops the slots of the run that lie below `slot`.
+  // Drops the slots of the run that lie below `slot`. Slots of a past tick are kept:
+  // the policy `reuse` gives up the order.
   void DropBelow(uint64_t slot) {
     Run& run = access_->run;
     const uint64_t begin = layout().FirstSlot(run.tick);
-    if (slot <= begin + run.sequence) return;
+    if (run.reused || slot <= begin + run.sequence) return;
     run.sequence = slot - begin < run.end ? slot - begin : run.end;
   }
 

@@ -52,8 +52,12 @@ export function endRun(run: Run): void {
   run.sequence = run.end
 }
 
-/** Drops the slots of a run that lie below a slot. */
+/**
+ * Drops the slots of a run that lie below a slot. Slots of a past tick are kept: the policy `reuse` gives up
+ * the order.
+ */
 export function dropBelow(run: Run, tick: number, sequence: number): void {
+  if (run.reused) return
   if (run.tick < tick) endRun(run)
   else if (run.tick === tick && run.sequence < sequence) run.sequence = Math.min(sequence, run.end)
 }
