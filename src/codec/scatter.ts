@@ -21,10 +21,7 @@ import { type Field, type GivenId, genuineLayout, type Layout, loadId } from '..
  */
 export function scatter<F extends readonly Field[]>(id: GivenId<F>, layout: Layout<F>, lanes?: number): bigint {
   const { bits } = loadOf(id, layout)
-  if (lanes === undefined) return reversed(bits)
-  const laneBits = BigInt(bitsOf(lanes, bits))
-  const value = whole[0] as bigint
-  return (BigInt.asUintN(Number(laneBits), value) << (BigInt(bits) - laneBits)) | (value >> laneBits)
+  return lanes === undefined ? reversed(bits) : rotated(bits, bitsOf(lanes, bits))
 }
 
 /**
@@ -39,11 +36,7 @@ export function scatter<F extends readonly Field[]>(id: GivenId<F>, layout: Layo
  */
 export function gather<F extends readonly Field[]>(scattered: GivenId<F>, layout: Layout<F>, lanes?: number): bigint {
   const { bits } = loadOf(scattered, layout)
-  if (lanes === undefined) return reversed(bits)
-  const laneBits = bitsOf(lanes, bits)
-  const idBits = bits - laneBits
-  const value = whole[0] as bigint
-  return (BigInt.asUintN(idBits, value) << BigInt(laneBits)) | (value >> BigInt(idBits))
+  return lanes === undefined ? reversed(bits) : rotated(bits, bits - bitsOf(lanes, bits))
 }
 
 /** Writes an id to {@link whole}, and returns its layout. */
@@ -51,6 +44,12 @@ function loadOf<F extends readonly Field[]>(id: GivenId<F>, layout: Layout<F>): 
   const genuine = genuineLayout(layout)
   loadId(id, genuine)
   return genuine
+}
+
+/** The number in {@link whole}, with its lowest bits moved to the top. @param moved - How many bits move. */
+function rotated(bits: number, moved: number): bigint {
+  const value = whole[0] as bigint
+  return (BigInt.asUintN(moved, value) << BigInt(bits - moved)) | (value >> BigInt(moved))
 }
 
 /** The lowest bits of {@link whole} in reverse order. */
@@ -70,10 +69,12 @@ function reversed32(bits: number): number {
   return (bits >>> 16) | (bits << 16)
 }
 
-/** How many bits choose a lane. */
+/** How many bits choose a lane. @throws RangeError `ERR_OPTION_INVALID` */
 function bitsOf(lanes: unknown, bits: number): number {
   const laneBits = typeof lanes === 'number' ? Math.log2(lanes) : Number.NaN
-  if (Number.isInteger(laneBits) && laneBits >= 1 && laneBits <= bits) return laneBits
+  // The logarithm of a large number is rounded: that of 2^53 - 1 is 53.
+  const isPower = Number.isInteger(laneBits) && 2 ** laneBits === lanes
+  if (isPower && laneBits >= 1 && laneBits <= bits) return laneBits
   throw rangeError(
     'ERR_OPTION_INVALID',
     `lanes is ${show(lanes)}; it is a power of two from 2 to 2^${bits}, or left out`,
