@@ -197,22 +197,24 @@ class Uuids implements UuidGenerator<IdSource> {
 
   #observe(uuid: string | Uint8Array): string {
     const { ids, version } = this
+    const layout = ids.layout as Layout
     if (ids.observe === undefined || ids.node === undefined) {
       throw typeError('ERR_OPTION_INVALID', 'ids is a client, which observes no ids; pass a generator as ids', 'ids')
     }
-    const seen = decodeUuid(uuid, ids.layout as Layout)
     const text = parseUuid(uuid)
+    const seen = decodeUuid(text, layout)
     if (seen.version !== version) {
       throw rangeError(
         'ERR_ID_INVALID',
         `the UUID ${show(text)} has version ${seen.version}, and not ${version}; observe UUIDs of one version`,
       )
     }
-    // In a UUID the sequence stands before the node. So the next UUID needs a later number than this one has,
-    // and may keep its tick.
+    // In a UUID the sequence stands before node and tags. So the next UUID needs a later number than this one
+    // has, and may keep its tick.
     const { timestampMs, sequence } = seen
+    const tags = Object.fromEntries(layout.tagFields.map(({ name }) => [name, 0]))
     try {
-      ids.observe(composeId({ timestampMs, sequence, node: ids.node }, ids.layout as Layout))
+      ids.observe(composeId({ timestampMs, sequence, node: ids.node, tags }, layout))
     } catch (error) {
       const { code, message, retryAfterMs } = error as GraupelError
       if (code !== 'ERR_CLOCK_SKEW') throw error

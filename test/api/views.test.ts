@@ -64,6 +64,29 @@ describe.each(engines)('a view on the %s engine', (engine) => {
     two.next()
   })
 
+  it('lets UUIDs be larger than an observed UUID of another node and tag', () => {
+    let nowMs = Date.UTC(2026, 0, 1)
+    const make = (node: number, shard: number) => {
+      const ids = createGenerator({ ...optionsOf(), node, clock: () => nowMs })
+      return createUuidGenerator({ ids: ids.with({ shard }) })
+    }
+    const [one, other] = [make(1, 0), make(200, 63)]
+    let last = ''
+    for (let round = 0; round < 20; round++) {
+      if (round % 5 === 0) nowMs--
+      for (const [own, seen] of [
+        [one, other],
+        [other, one],
+      ] as const) {
+        const uuid = own.next()
+        expect(uuid > last).toBe(true)
+        last = seen.observe(uuid)
+      }
+    }
+    // Each answer takes the next sequence number, and none of them a new tick.
+    expect(decodeUuid(last, layout).timestampMs).toBe(Date.UTC(2026, 0, 1) - 1)
+  })
+
   it('refuses UUIDs of a generator whose tag has to be chosen', () => {
     using ids = createGenerator(optionsOf())
     const uuids = createUuidGenerator({ ids: ids as never })
