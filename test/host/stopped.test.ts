@@ -8,17 +8,15 @@ import { proveStops } from './stops.ts'
 
 proveStops({ stops: 20, longMs: 1500 })
 
+/** @param state - The path of a state file. */
+function planOf(state: string): Plan {
+  return { node: 1, namespace: freshNamespace(), state, reserveMs: 400, maxWaitMs: 60_000, openTimeoutMs: 60_000 }
+}
+
 describeWith(['native', 'linux', 'shim'], 'a process that is stopped in the middle of a sync', () => {
   it('blocks other processes at their ceiling until it goes on', async () => {
     const { state, env, order, isOrderDone } = stateFolder()
-    const plan: Plan = {
-      node: 1,
-      namespace: freshNamespace(),
-      state,
-      reserveMs: 400,
-      maxWaitMs: 60_000,
-      openTimeoutMs: 60_000,
-    }
+    const plan = planOf(state)
     const stopped = await opened(plan, { env })
     const other = await opened(plan)
     order('stop')
@@ -46,14 +44,7 @@ describeWith(['native', 'linux', 'shim'], 'a process that is stopped in the midd
 
   it('and killed there does not block other processes', async () => {
     const { state, env, order, isOrderDone } = stateFolder()
-    const plan: Plan = {
-      node: 1,
-      namespace: freshNamespace(),
-      state,
-      reserveMs: 400,
-      maxWaitMs: 60_000,
-      openTimeoutMs: 60_000,
-    }
+    const plan = planOf(state)
     const stopped = await opened(plan, { env })
     const other = await opened(plan)
     order('stop')
