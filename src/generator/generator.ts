@@ -62,8 +62,7 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   #counters = nothingCounted
   /** Set by `close()`. */
   #lastStats: Stats | undefined
-
-  /** The generator of a view. */
+  /** The generator and the tags of a view. */
   readonly #viewed: Viewed<F> | undefined
   /** The first tag that has to be chosen, if none is. */
   readonly #missing: string | undefined

@@ -19,11 +19,11 @@ export interface IdRange {
  * A time before the epoch of the layout stands for id 0. A time after its end stands for its largest id, so
  * that a column can hold it; the largest id itself is in no range.
  *
- * @param from - A Date, a `Temporal.Instant`, or milliseconds since 1970; `-Infinity` has no bound.
- * @param to - The same, not before `from`; `Infinity` has no bound.
  * A range contains the ids of all tags below the timestamp. If tags stand above the timestamp, ids of a time
  * are a range for each value of these tags: pass the tags.
  *
+ * @param from - A Date, a `Temporal.Instant`, or milliseconds since 1970; `-Infinity` has no bound.
+ * @param to - The same, not before `from`; `Infinity` has no bound.
  * @param layout - The layout of the ids. No node field and no sequence stands above its timestamp.
  * @param tags - The tags of the ids, if the layout begins with tags.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID` for anything but a time, for a `from` after `to`, and
