@@ -1,5 +1,5 @@
 /*
- * The claim of src/host/claim-steps.ts for Spin. `npm run model` checks it, and docs/model.md says what it
+ * The claim of src/host/claim-chain.ts for Spin. `npm run model` checks it, and docs/model.md says what it
  * covers.
  *
  * One key, and some processes on the js engine. Each d_step is one call of the file system, with all that the
@@ -15,22 +15,22 @@
  *                which claims are old
  *   DELETIONS    so many times the claim is deleted, at any moment; with the same clock
  *   BACK         so many times the clock is set back by a slot
- *   STEPS, SLOTS, PROCESSES, CRASHES   the most steps that are made, the last slot, the number of processes
+ *   LINKS, SLOTS, PROCESSES, CRASHES   the most links that are made, the last slot, the number of processes
  *                                      and of crashes
  */
 
 mtype:rule = {
-  S1,    /* a step gets its name by link(2), which fails if the name exists */
-  S2,    /* the maker of a step then looks for the predecessor. If that is gone, others have continued */
-  S3,    /* it looks for the predecessor's token: a name that was removed may have come back with another step */
-  S4,    /* a process begins at the ceiling of the step before */
-  S5,    /* older steps are removed, the oldest first */
-  S6,    /* the predecessor of the latest step is kept */
+  S1,    /* a link gets its name by link(2), which fails if the name exists */
+  S2,    /* the maker of a link then looks for the predecessor. If that is gone, others have continued */
+  S3,    /* it looks for the predecessor's token: a name that was removed may have come back with another link */
+  S4,    /* a process begins at the ceiling of the link before */
+  S5,    /* older links are removed, the oldest first */
+  S6,    /* the predecessor of the latest link is kept */
   S7,    /* a process that has released the claim makes no id */
-  S8,    /* a process that follows no released step begins with the next slot of the clock */
+  S8,    /* a process that follows no released link begins with the next slot of the clock */
   S9,    /* a process looks in each slot whether its claim is there */
-  S10,   /* a process keeps its step until it has made the next, also if it was refused. Without a step it does not look */
-  S11,   /* the next step has the ceiling of the process at least, also if its claim was deleted */
+  S10,   /* a process keeps its link until it has made the next, also if it was refused. Without a link it does not look */
+  S11,   /* the next link has the ceiling of the process at least, also if its claim was deleted */
   none
 };
 #ifndef WITHOUT
@@ -70,46 +70,46 @@ mtype:rule = {
 #define NONE 15
 
 /*
- * A step's file; its index is its token. Two names are equal if the numbers and the tokens of the
+ * A link's file; its index is its token. Two names are equal if the numbers and the tokens of the
  * predecessors are.
  */
-typedef Step { bool isThere, isReleased; byte number, previous, ceiling };
-Step steps[STEPS];
-#define S(i) steps[i]
+typedef Link { bool isThere, isReleased; byte number, previous, ceiling };
+Link links[LINKS];
+#define S(i) links[i]
 #define isNamed(i, n, of) (S(i).isThere && S(i).number == n && S(i).previous == of)
-byte made;                  /* how many steps were made */
+byte made;                  /* how many links were made */
 byte crashes;
 byte slot;                  /* the slot that is observed */
 byte owner = NONE;          /* the process that has made its id */
 byte time;                   /* the slot of the clock */
 byte backs;
 byte top;                    /* the last slot that the clock has shown */
-byte holder = NONE;          /* the process that has made the last step */
+byte holder = NONE;          /* the process that has made the last link */
 
 hidden byte i, j, found, folder;
 /* Finds a file by its name. */
-#define find(n, of) found = NONE; for (i : 0 .. STEPS - 1) { if :: isNamed(i, n, of) -> found = i :: else fi }
+#define find(n, of) found = NONE; for (i : 0 .. LINKS - 1) { if :: isNamed(i, n, of) -> found = i :: else fi }
 
-/* latestStep(): the highest number whose predecessor is there, and the steps before it. */
+/* latestLink(): the highest number whose predecessor is there, and the links before it. */
 #define list() \
   latest = NONE; older = 0; \
-  for (i : 0 .. STEPS - 1) { \
+  for (i : 0 .. LINKS - 1) { \
     found = S(i).isThere && S(i).number == 1; \
-    for (j : 0 .. STEPS - 1) { \
+    for (j : 0 .. LINKS - 1) { \
       if :: S(i).isThere && S(j).isThere && j == S(i).previous -> found = true :: else fi \
     } \
     if :: found && (latest == NONE || S(i).number > S(latest).number) -> latest = i :: else fi \
   } \
-  for (i : 0 .. STEPS - 1) { \
+  for (i : 0 .. LINKS - 1) { \
     assert(latest != NONE || !S(i).isThere);      /* otherwise the claim is damaged */ \
     if :: S(i).isThere && S(i).number < S(latest).number -> older = older | (1 << i) :: else fi \
   }
 
-/* makeStep(): gives a step its name. `mine` is NONE if another process was faster. */
+/* makeLink(): gives a link its name. `mine` is NONE if another process was faster. */
 #define link(end, release) \
   mine = NONE; number = 1; \
   if :: latest != NONE -> number = S(latest).number + 1 :: else fi; \
-  folder = NONE; for (i : 0 .. STEPS - 1) { if :: S(i).isThere -> folder = i :: else fi } \
+  folder = NONE; for (i : 0 .. LINKS - 1) { if :: S(i).isThere -> folder = i :: else fi } \
   if \
   /* rename(2) of the folder */ \
   :: latest == NONE -> found = folder \
@@ -138,18 +138,18 @@ hidden byte i, j, found, folder;
 #define isBefore(a, b) (rule(S5) -> S(a).number < S(b).number : S(a).number > S(b).number)
 #define removeOne() \
   found = NONE; \
-  for (i : 0 .. STEPS - 1) { \
+  for (i : 0 .. LINKS - 1) { \
     if :: (older & (1 << i)) && (found == NONE || isBefore(i, found)) -> found = i :: else fi \
   } \
   older = older & ~(1 << found); \
-  for (i : 0 .. STEPS - 1) { if :: i != found && isNamed(i, S(found).number, S(found).previous) -> S(i).isThere = false :: else fi } \
+  for (i : 0 .. LINKS - 1) { if :: i != found && isNamed(i, S(found).number, S(found).previous) -> S(i).isThere = false :: else fi } \
   S(found).isThere = false
 
 proctype Process(byte p) {
   byte latest, older, mine, number, held = NONE, floor, ceiling, before, tick;
   bool isOwn, isReleasing, hasTried;
 again:
-  made < STEPS && !(p < SLEEPERS && hasTried);
+  made < LINKS && !(p < SLEEPERS && hasTried);
   hasTried = true;
   d_step {
     tick = 0;
@@ -171,7 +171,7 @@ again:
   :: isOwn ->
     d_step {
       isReleasing = true;
-      /* giveBack(): no thread makes an id from now on. The tick after the last id is the ceiling of the step
+      /* giveBack(): no thread makes an id from now on. The tick after the last id is the ceiling of the link
        * that releases. */
       if :: owner == p && slot >= floor -> floor = slot + 1 :: else fi;
       if :: rule(S7) -> ceiling = floor :: else fi
@@ -179,7 +179,7 @@ again:
   :: isReleasing = false
   fi;
   d_step {
-    made < STEPS && mayLink;   /* only the first statement of a d_step may wait */
+    made < LINKS && mayLink;   /* only the first statement of a d_step may wait */
     tick = next;
     link((isReleasing -> floor : higher(higher(before, next) + WINDOW, (rule(S11) -> ceiling : 0))), isReleasing);
 #if DELETIONS > 0
@@ -235,14 +235,14 @@ crash:
 /* cleanClaim() and forgetClaim(). */
 proctype Cleaner(byte p) {
   byte latest, older, mine, number;
-  made < STEPS;
+  made < LINKS;
   d_step { list(); printf("@ %d lists to clean, the latest is %d\n", p, latest) }
   if
   :: latest == NONE || S(latest).ceiling > time -> goto done
   :: else
   fi;
   d_step {
-    made < STEPS;
+    made < LINKS;
     link(0, false);
     printf("@ %d links %d to clean\n", p, mine)
   }
@@ -250,7 +250,7 @@ proctype Cleaner(byte p) {
   if :: mine == NONE -> goto done :: else fi;
   /* rename(2) of the folder, whatever is in it now */
   d_step {
-    for (i : 0 .. STEPS - 1) { S(i).isThere = false }
+    for (i : 0 .. LINKS - 1) { S(i).isThere = false }
     latest = NONE; mine = NONE; number = 0; older = 0;
     printf("@ %d removes the claim\n", p)
   }
@@ -263,7 +263,7 @@ proctype Deleter() {
   byte deletions;
   do
   :: deletions < DELETIONS -> d_step {
-      for (i : 0 .. STEPS - 1) { S(i).isThere = false }
+      for (i : 0 .. LINKS - 1) { S(i).isThere = false }
       deletions++;
       printf("@ the claim is deleted\n")
     }

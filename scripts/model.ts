@@ -78,20 +78,20 @@ export const completeHooks: Readonly<Record<string, Search>> = {
 
 /** The complete model of the claim. Spin visits all states. */
 export const completeClaim: Readonly<Record<string, Search>> = {
-  'a claim, two processes': { model: 'claim', defines: { CRASHES: 1, STEPS: 5, SLOTS: 4 }, depth: 1e5 },
+  'a claim, two processes': { model: 'claim', defines: { CRASHES: 1, LINKS: 5, SLOTS: 4 }, depth: 1e5 },
   'a claim, three processes, two of which are late': {
     model: 'claim',
-    defines: { PROCESSES: 3, SLEEPERS: 2, CRASHES: 0, STEPS: 7, SLOT: 2 },
+    defines: { PROCESSES: 3, SLEEPERS: 2, CRASHES: 0, LINKS: 7, SLOT: 2 },
     depth: 1e5,
   },
   'a claim that is removed when its ceiling has passed': {
     model: 'claim',
-    defines: { CLEANERS: 1, SLEEPERS: 2, CRASHES: 0, STEPS: 4, SLOTS: 3 },
+    defines: { CLEANERS: 1, SLEEPERS: 2, CRASHES: 0, LINKS: 4, SLOTS: 3 },
     depth: 1e5,
   },
   'a claim that is deleted at any moment': {
     model: 'claim',
-    defines: { DELETIONS: 1, CRASHES: 0, STEPS: 3, SLOTS: 2 },
+    defines: { DELETIONS: 1, CRASHES: 0, LINKS: 3, SLOTS: 2 },
     depth: 1e5,
   },
 }
@@ -109,7 +109,7 @@ export function orderWithout(rule: string): Search {
 /** A claim that is deleted at any moment, while the clock is set back by two slots. */
 const deletedWhileSetBack: Search = {
   model: 'claim',
-  defines: { DELETIONS: 1, SLEEPERS: 1, CRASHES: 0, STEPS: 3, SLOTS: 3, SLOT: 3, BACK: 2 },
+  defines: { DELETIONS: 1, SLEEPERS: 1, CRASHES: 0, LINKS: 3, SLOTS: 3, SLOT: 3, BACK: 2 },
   depth: 1e5,
 }
 
@@ -119,7 +119,7 @@ const deletedWhileSetBack: Search = {
  */
 export const cleanedWhileSetBack: Search = {
   model: 'claim',
-  defines: { CLEANERS: 1, SLEEPERS: 2, CRASHES: 0, STEPS: 4, SLOTS: 3, BACK: 1 },
+  defines: { CLEANERS: 1, SLEEPERS: 2, CRASHES: 0, LINKS: 4, SLOTS: 3, BACK: 1 },
   depth: 200,
   isBitstate: true,
 }
@@ -186,7 +186,7 @@ export function claimWithout(rule: string): Search {
   if (rule === 'S10') {
     return {
       model: 'claim',
-      defines: { DELETIONS: 1, CRASHES: 0, STEPS: 3, SLOTS: 2, WITHOUT: rule },
+      defines: { DELETIONS: 1, CRASHES: 0, LINKS: 3, SLOTS: 2, WITHOUT: rule },
       depth: 150,
       isBitstate: true,
     }
@@ -199,7 +199,7 @@ export function claimWithout(rule: string): Search {
       isBitstate: true,
     }
   }
-  const usual = { CRASHES: 1, STEPS: 5, SLOTS: 3 }
+  const usual = { CRASHES: 1, LINKS: 5, SLOTS: 3 }
   const late = completeClaim['a claim, three processes, two of which are late'] as Search
   return {
     model: 'claim',

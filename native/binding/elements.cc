@@ -1,6 +1,6 @@
 #include "elements.h"
 
-#include "../core/steps.h"
+#include "../core/row.h"
 #include "options.h"
 
 namespace graupel {
@@ -36,13 +36,13 @@ napi_value WriteNumbers(napi_env env, napi_callback_info info) {
   const std::optional<Elements> elements = ElementsOf(env, argv);
   uint64_t first;
   bool is_exact;
-  uint32_t step;
+  uint32_t stride;
   if (!elements.has_value() ||
       napi_get_value_bigint_uint64(env, argv[3], &first, &is_exact) != napi_ok ||
-      napi_get_value_uint32(env, argv[4], &step) != napi_ok) {
+      napi_get_value_uint32(env, argv[4], &stride) != napi_ok) {
     return nullptr;
   }
-  WriteSteps(elements->begin, elements->count, first, step);
+  WriteRow(elements->begin, elements->count, first, stride);
   napi_value is_written;
   if (napi_get_boolean(env, true, &is_written) != napi_ok) return nullptr;
   return is_written;

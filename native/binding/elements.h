@@ -19,7 +19,7 @@ struct Elements {
 // have these elements.
 std::optional<Elements> ElementsOf(napi_env env, const napi_value* argv);
 
-// writeNumbers(array, from, to, first, step): writes numbers that ascend by a step,
+// writeNumbers(array, from, to, first, stride): writes numbers that ascend by a stride,
 // without a generator. True if it has.
 napi_value WriteNumbers(napi_env env, napi_callback_info info);
 

@@ -142,9 +142,9 @@ bool ReadOptions(const Napi::CallbackInfo& info, OpenOptions* read) {
   if (read->clock != ClockKind::kInjected) {
     read->home.rules.now_ns = WallNs;
   }
-  read->home.rules.step.name = options.Text("claimStep");
-  read->home.rules.step.next = options.Text("claimNext");
-  read->home.rules.step.floor = options.BigInt("claimFloor");
+  read->home.rules.link.name = options.Text("claimLink");
+  read->home.rules.link.next = options.Text("claimNext");
+  read->home.rules.link.floor = options.BigInt("claimFloor");
   return options.ok();
 }
 

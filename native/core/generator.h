@@ -11,7 +11,7 @@
 #include "reuse.h"
 #include "sequence_start.h"
 #include "state.h"
-#include "steps.h"
+#include "row.h"
 
 #if defined(_MSC_VER)
 #define GRAUPEL_NOINLINE __declspec(noinline)
@@ -285,7 +285,7 @@ class Generator {
                  uint64_t sequence) const {
     const int shift = layout().sequence_shift;
     const uint64_t first = base_id + tag_bits_ + (sequence << shift);
-    WriteSteps(out, count, first, uint64_t{1} << shift);
+    WriteRow(out, count, first, uint64_t{1} << shift);
   }
 
   ThreadAccess* access_;

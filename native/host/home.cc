@@ -180,7 +180,7 @@ Fault PageChain::MoveToNext() {
   if (fault.IsNone()) fault = page->Begin(layout_, rules_.now_ns);
   if (!fault.IsNone()) return fault;
   State& state = page->state();
-  const uint64_t floor = page->step().floor;
+  const uint64_t floor = page->link().floor;
   if (floor > 0) Continue(state, floor, layout_.TickOf(floor - 1));
   // Moved only now, because a word is sealed after its successor is open.
   const bool has_words =
@@ -200,9 +200,9 @@ Fault PageChain::MoveToNext() {
 Fault PageChain::OpenPage(const Page* former, std::shared_ptr<Page>* page) const {
   const Identity identity{std::string(key_), *description_};
   Fault fault = Page::Open(identity, rules_.parent, former, page);
-  const bool is_known = rules_.step.name.empty() && former != nullptr;
+  const bool is_known = rules_.link.name.empty() && former != nullptr;
   if (fault.IsNone()) {
-    fault = (*page)->CheckClaim(is_known ? former->step() : rules_.step);
+    fault = (*page)->CheckClaim(is_known ? former->link() : rules_.link);
   }
   return fault;
 }

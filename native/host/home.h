@@ -20,7 +20,7 @@ namespace graupel {
 struct PageRules {
   std::string parent;        // Has the folder of pages; empty: the usual place.
   ClockNs now_ns = nullptr;  // The clock of the generators.
-  PageStep step;             // The claim's step that leaves the key to the page.
+  PageLink link;             // The claim's link that leaves the key to the page.
 };
 
 // The word of a key: in the process's own state, and then in one page after another. A

@@ -158,23 +158,23 @@ Fault Page::CheckNumbers(const Layout& layout) const {
 }
 
 // [users] This process is already in the table. An engine that claims looks at the
-// table after its step, so of two that come at once at least one sees the other.
-Fault Page::CheckClaim(const PageStep& step) {
+// table after its link, so of two that come at once at least one sees the other.
+Fault Page::CheckClaim(const PageLink& link) {
   std::string claim = path_.substr(0, path_.size() - (sizeof kPageEnd - 1)) + kClaimEnd;
   bool is_claimed = false;
   Fault fault = IsThere(claim, &is_claimed);
   if (!is_claimed) return fault;
   bool is_there = false;
   bool is_followed = true;
-  if (!step.name.empty()) {
-    fault = IsThere(claim + "/" + step.name, &is_there);
-    if (fault.IsNone()) fault = IsThere(claim + "/" + step.next, &is_followed);
+  if (!link.name.empty()) {
+    fault = IsThere(claim + "/" + link.name, &is_there);
+    if (fault.IsNone()) fault = IsThere(claim + "/" + link.next, &is_followed);
     if (!fault.IsNone()) return fault;
   }
   if (!is_there || is_followed) {
     return Fault::Of(Fault::Kind::kClaimed, std::move(claim));
   }
-  step_ = step;
+  link_ = link;
   return {};
 }
 

@@ -16,10 +16,10 @@ namespace graupel {
 // own thread can read.
 using ClockNs = int64_t (*)();
 
-// The step of a claim that leaves the key to the page (src/host/claim.ts).
-struct PageStep {
-  std::string name;    // The step's file in the claim's folder; empty: no claim.
-  std::string next;    // The name that a later step would have.
+// The link of a claim that leaves the key to the page (src/host/claim.ts).
+struct PageLink {
+  std::string name;    // The link's file in the claim's folder; empty: no claim.
+  std::string next;    // The name that a later link would have.
   uint64_t floor = 0;  // The page issues no slot below it.
 };
 
@@ -43,10 +43,10 @@ class Page : public Replaceable {
   State& state() const {
     return *reinterpret_cast<State*>(static_cast<char*>(address_) + kStateAt);
   }
-  // kClaimed if there is a claim whose latest step is not `step`.
-  Fault CheckClaim(const PageStep& step);
-  // The step that CheckClaim() found.
-  const PageStep& step() const { return step_; }
+  // kClaimed if there is a claim whose latest link is not `link`.
+  Fault CheckClaim(const PageLink& link);
+  // The link that CheckClaim() found.
+  const PageLink& link() const { return link_; }
   // Checks the numbers of the page. Then begins the word of a page that was just made,
   // or of a sealed page to which its path still leads. kMoved if the path leads
   // elsewhere.
@@ -77,7 +77,7 @@ class Page : public Replaceable {
   Lineage lineage_;
   std::string path_;
   FileIdentity file_;
-  PageStep step_;
+  PageLink link_;
   void* address_ = nullptr;
   Users::User* user_ = nullptr;  // This process's entry in the table.
 };

@@ -6,7 +6,7 @@ import type { Output } from './output.js'
 import { layoutFlags, layoutOf } from './values.js'
 
 const flags = {
-  pattern: { value: 'PATTERN', help: 'the text, with tokens in braces' },
+  pattern: { value: 'PATTERN', help: 'the text, with placeholders in braces' },
   ...layoutFlags,
   layout: { ...layoutFlags.layout, help: 'how the ids were made up (twitter)' },
   'time-zone': flagFor(serialRows.timeZone, 'ZONE', 'the zone of date and time: UTC, or an offset such as +08:00'),
@@ -20,7 +20,7 @@ export const serialManual: Manual<typeof flags> = {
   summary: 'Write ids as text with date, time, node and sequence, or read it.',
   flags,
   notes: [
-    'Tokens are {yyyy} or {yy}, {MM}, {dd}, {HH}, {mm}, {ss}, {SSS}, also joined as',
+    'Placeholders are {yyyy} or {yy}, {MM}, {dd}, {HH}, {mm}, {ss}, {SSS}, also joined as',
     '{yyyyMMdd}; {node}, or the node fields by their names; and {sequence}. {node:6}',
     'writes six digits. {{ and }} stand for braces. Example:',
     "  graupel serial --pattern '001{yyyyMMddHHmmssSSS}{node}{sequence}' ID",

@@ -177,7 +177,7 @@ export function plainClaim({ path, latest, ids, lastSlot, timeMs, holder }: Clai
     clock: ids.clock,
     ceiling: latest.says.use === 'released' || timeMs === undefined ? null : plainMoment(timeMs),
     use: latest.says.use,
-    step: latest.number,
+    link: latest.number,
     heldBy: holder ?? null,
   }
 }

@@ -69,7 +69,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     this.#ask = ask
   }
 
-  step(): number {
+  takeOne(): number {
     if (this.#at === this.#end) return 1
     this.#at++
     // Read after the id is taken (`native/core/generation.h`).

@@ -2,7 +2,7 @@ import { isUnit, type Unit, units, unitTexts } from '../pattern/calendar.js'
 import { type Part, parsePattern, patternError } from '../pattern/pattern.js'
 import type { Reset } from './period.js'
 
-const countToken = 'count'
+const countPlaceholder = 'count'
 
 /** The units of time that name a period. */
 const namedBy: Readonly<Record<Reset, readonly Unit[]>> = {
@@ -30,12 +30,12 @@ export class CounterText {
    * @throws TypeError, RangeError `ERR_PATTERN_INVALID`
    */
   constructor(pattern: unknown, reset: Reset, offsetMinutes: number) {
-    const parts = parsePattern(pattern === undefined ? `{${countToken}}` : pattern, [...units, countToken])
-    if (pattern !== undefined) checkTokens(pattern as string, parts, reset)
+    const parts = parsePattern(pattern === undefined ? `{${countPlaceholder}}` : pattern, [...units, countPlaceholder])
+    if (pattern !== undefined) checkPlaceholders(pattern as string, parts, reset)
     this.#parts = parts
     this.#offsetMinutes = offsetMinutes
-    this.hasTime = parts.some((part) => 'token' in part && isUnit(part.token))
-    this.#countAt = parts.findIndex((part) => 'token' in part && part.token === countToken)
+    this.hasTime = parts.some((part) => 'placeholder' in part && isUnit(part.placeholder))
+    this.#countAt = parts.findIndex((part) => 'placeholder' in part && part.placeholder === countPlaceholder)
     const { width } = parts[this.#countAt] as { width?: number }
     this.#width = width ?? 1
     this.max = Math.min(10 ** (width ?? 16) - 1, Number.MAX_SAFE_INTEGER)
@@ -45,7 +45,7 @@ export class CounterText {
   at(timeMs: number): (count: number) => string {
     const texts: Readonly<Record<string, string>> = this.hasTime ? unitTexts(timeMs, this.#offsetMinutes) : {}
     const joined = (parts: readonly Part[]) =>
-      parts.map((part) => ('literal' in part ? part.literal : texts[part.token])).join('')
+      parts.map((part) => ('literal' in part ? part.literal : texts[part.placeholder])).join('')
     // A pattern has the count once.
     const before = joined(this.#parts.slice(0, this.#countAt))
     const after = joined(this.#parts.slice(this.#countAt + 1))
@@ -54,17 +54,19 @@ export class CounterText {
 }
 
 /**
- * Everything but the count has a constant width, so two moments or counts that differ in a token have two
+ * Everything but the count has a constant width, so two moments or counts that differ in a placeholder have two
  * texts.
  */
-function checkTokens(pattern: string, parts: readonly Part[], reset: Reset): void {
-  const tokens = parts.map((part) => ('token' in part ? part.token : undefined))
-  if (!tokens.includes(countToken)) {
+function checkPlaceholders(pattern: string, parts: readonly Part[], reset: Reset): void {
+  const placeholders = parts.map((part) => ('placeholder' in part ? part.placeholder : undefined))
+  if (!placeholders.includes(countPlaceholder)) {
     throw patternError(pattern, 'it has no {count}, so all numbers would have the same text; add {count}, or {count:6}')
   }
   const needed = namedBy[reset]
   // Two digits name a year for a century.
-  const isNamed = needed.every((unit) => tokens.includes(unit) || (unit === 'yyyy' && tokens.includes('yy')))
+  const isNamed = needed.every(
+    (unit) => placeholders.includes(unit) || (unit === 'yyyy' && placeholders.includes('yy')),
+  )
   if (isNamed) return
   throw patternError(
     pattern,

@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import type { PageStep } from '../state/claims.js'
+import type { PageLink } from '../state/claims.js'
 import type { Core, CoreSpec } from '../state/engine.js'
 import { type EngineKind, requireNative } from './choose.js'
 import { readGeneration } from './generation.js'
@@ -9,7 +9,7 @@ import { checkEngine, useEngine } from './process-engine.js'
 import { SlotClock } from './slots.js'
 import { statesFor } from './states.js'
 
-/** Attempts to open a key. An attempt fails only if another process has made a step of the claim. */
+/** Attempts to open a key. An attempt fails only if another process has made a link of the claim. */
 const maxAttempts = 100
 
 let closesFilesAtExit = false
@@ -74,14 +74,14 @@ function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
 
 /** Opens a key natively. If the key has a claim, the claim first leaves the key to the page. */
 function openBesideClaim(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
-  let step: PageStep | undefined
+  let link: PageLink | undefined
   for (let attempts = 1; ; attempts++) {
     try {
-      return requireNative().open(spec, step, reopen)
+      return requireNative().open(spec, link, reopen)
     } catch (error) {
       if (!(error instanceof ClaimedError) || platform.claims === undefined || attempts === maxAttempts) throw error
       const nowMs = typeof spec.clock === 'function' ? spec.clock : platform.wallMs
-      step = platform.claims.giveToPage(error.path, spec, new SlotClock(spec, nowMs))
+      link = platform.claims.giveToPage(error.path, spec, new SlotClock(spec, nowMs))
     }
   }
 }

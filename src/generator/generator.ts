@@ -37,7 +37,7 @@ const nothingCounted: Counters = /* @__PURE__ */ Object.freeze({
 
 /** Has no ids: those of a generator whose tags have to be chosen. */
 const noIds: ReadyNumbers = {
-  step: () => Status.closed,
+  takeOne: () => Status.closed,
   id: 0n,
   idHigh: 0,
   idLow: 0,

@@ -1,12 +1,12 @@
 import { GraupelError } from '../core/errors.js'
 import type { Claimant, ClaimClock } from '../state/claims.js'
 import { type Identity, layoutNameIn } from '../state/key.js'
-import type { Step } from './claim-steps.js'
+import type { Link } from './claim-chain.js'
 import { checkFolder, claimIn, ownFolder, pagesFolder } from './folder.js'
 import { fateOf, isThisProcess } from './process.js'
 import { hasCode, permissionFor } from './system.js'
 
-// Decides which process may make the next step of a claim. Whether another process runs decides only whether
+// Decides which process may make the next link of a claim. Whether another process runs decides only whether
 // this process is refused: docs/state-proof.md, section "Claims", has the argument.
 
 /** Attempts to change a claim. An attempt fails only if another process has changed the claim. */
@@ -69,23 +69,23 @@ export function changeClaim<T>(path: string, change: (path: string) => T | undef
   )
 }
 
-/** Whether a step says that the claimant holds the claim. */
-export function isHolder({ owner }: Claimant, says: Step): boolean {
+/** Whether a link says that the claimant holds the claim. */
+export function isHolder({ owner }: Claimant, says: Link): boolean {
   return says.use === 'counts' && says.owner === owner
 }
 
 /**
- * Refuses a claimant if the process of a step may run. The refusal only informs the user: ids differ without
+ * Refuses a claimant if the process of a link may run. The refusal only informs the user: ids differ without
  * it.
  *
  * @throws GraupelError `ERR_STATE_UNREACHABLE`
  */
-export function checkFree({ description }: Identity, clock: ClaimClock, path: string, says: Step): void {
+export function checkFree({ description }: Identity, clock: ClaimClock, path: string, says: Link): void {
   if (says.use !== 'counts') return
   const fate = fateOf(says)
   if (fate === 'gone') return
   // This container cannot see whether the process runs. The process makes no id before it has seen the next
-  // step.
+  // link.
   if (fate === 'unknown' && BigInt(says.ceiling) <= clock.nowSlot()) return
   const layout = layoutNameIn(description)
   throw new GraupelError(

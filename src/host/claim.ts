@@ -1,14 +1,14 @@
-import type { Claimant, ClaimClock, Claimed, Claims, Held, PageStep } from '../state/claims.js'
+import type { Claimant, ClaimClock, Claimed, Claims, Held, PageLink } from '../state/claims.js'
 import { damagedState } from '../state/errors.js'
 import type { Identity } from '../state/key.js'
 import { changeClaim, checkFree, claimPath, isHolder, withClaim } from './claim-access.js'
-import { type Latest, latestStep, makeStep, type NewStep, nameAfter, removeChain, removeOlder } from './claim-steps.js'
+import { type Latest, latestLink, makeLink, type NewLink, nameAfter, removeChain, removeOlder } from './claim-chain.js'
 import { pageBeside } from './folder.js'
 import { freePage } from './page-beside.js'
 import { attempt, hasCode, randomBits, sleep } from './system.js'
 
-// The calls that the engines make on the claim of a key. claim-steps.ts reads and makes steps;
-// claim-access.ts decides which process may make the next step.
+// The calls that the engines make on the claim of a key. claim-chain.ts reads and makes links;
+// claim-access.ts decides which process may make the next link.
 
 /** The claims of this host. */
 export const claims: Claims = {
@@ -22,50 +22,50 @@ export const claims: Claims = {
 
 function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
   return withClaim(claimant, (path) => {
-    const { from, latest, isOwn } = settledStep(path, claimant, held)
+    const { from, latest, isOwn } = settledLink(path, claimant, held)
     const before = ceilingOf(path, latest, claimant, clock)
     if (!isOwn) mayTake(path, latest, claimant, clock)
     const findFloor = () => (isOwn ? before : highest(before, floorBeside(path, latest, claimant, clock)))
     const floor = findFloor()
     const ceiling = nextCeiling(clock, held, { before, floor, isOwn })
-    const step = makeAndTidy(path, latest, { ids: claimant, owner: claimant.owner, ceiling, use: 'counts' })
-    if (step === undefined) return undefined
+    const link = makeAndTidy(path, latest, { ids: claimant, owner: claimant.owner, ceiling, use: 'counts' })
+    if (link === undefined) return undefined
     try {
-      // The page is read again after the step is made. Native processes do the opposite, so one of two
+      // The page is read again after the link is made. Native processes do the opposite, so one of two
       // processes sees the other.
-      return { from, step: shortToken(step), isOwn, floor: highest(floor, findFloor()), ceiling }
+      return { from, link: shortToken(link), isOwn, floor: highest(floor, findFloor()), ceiling }
     } catch (error) {
-      // If this fails, the step stays, and its ceiling is the next floor.
-      attempt(() => makeStep(path, step, { ids: claimant, ceiling: highest(before, held.word), use: 'page' }))
+      // If this fails, the link stays, and its ceiling is the next floor.
+      attempt(() => makeLink(path, link, { ids: claimant, ceiling: highest(before, held.word), use: 'page' }))
       throw error
     }
   })
 }
 
 interface Found {
-  /** The step that the threads had before the claim was read. */
+  /** The link that the threads had before the claim was read. */
   readonly from: number
   readonly latest: Latest | undefined
-  /** Whether the threads have the latest step. */
+  /** Whether the threads have the latest link. */
   readonly isOwn: boolean
 }
 
 /**
- * How often a thread looks whether another thread has raised the floor of its step. Together the pauses take
+ * How often a thread looks whether another thread has raised the floor of its link. Together the pauses take
  * a second.
  */
 const maxLooks = 60
 const pauseMs = (looks: number) => (looks < 10 ? 1 : 20)
 
 /**
- * Finds the latest step. If another thread has made the step, that thread raises the floor at this moment,
+ * Finds the latest link. If another thread has made the link, that thread raises the floor at this moment,
  * unless it was terminated. So this thread waits for the floor.
  */
-function settledStep(path: string, claimant: Claimant, held: Held): Found {
+function settledLink(path: string, claimant: Claimant, held: Held): Found {
   for (let looks = 0; ; looks++) {
-    // Read before the claim: a step that another thread makes later is found by its token.
-    const from = held.step
-    const latest = latestStep(path)
+    // Read before the claim: a link that another thread makes later is found by its token.
+    const from = held.link
+    const latest = latestLink(path)
     const isOfProcess = latest !== undefined && isHolder(claimant, latest.says)
     const isOwn = isOfProcess && shortToken(latest) === from
     if (isOwn || !isOfProcess || looks === maxLooks) return { from, latest, isOwn }
@@ -78,7 +78,7 @@ function mayTake(path: string, latest: Latest | undefined, claimant: Claimant, c
   if (latest !== undefined && !isHolder(claimant, latest.says)) checkFree(claimant, clock, path, latest.says)
 }
 
-/** The first slot that processes without a step leave to this process. @throws as `freePage` */
+/** The first slot that processes without a link leave to this process. @throws as `freePage` */
 function floorBeside(path: string, latest: Latest | undefined, claimant: Claimant, clock: ClaimClock): bigint {
   const page = freePage(claimant, clock, pageBeside(path))
   if (page !== undefined) return page
@@ -87,11 +87,11 @@ function floorBeside(path: string, latest: Latest | undefined, claimant: Claiman
 }
 
 /**
- * The ceiling of the next step. At or above the ceiling that the threads have, which is that of a step that
+ * The ceiling of the next link. At or above the ceiling that the threads have, which is that of a link that
  * may have been deleted: the threads issue slots below that ceiling, and the next process begins above this
  * one.
  *
- * @param found - The ceiling of the step before, and the floor of the next step.
+ * @param found - The ceiling of the link before, and the floor of the next link.
  */
 function nextCeiling(
   clock: ClaimClock,
@@ -105,23 +105,23 @@ function nextCeiling(
   return highest(fresh, highest(before, ceiling))
 }
 
-/** The name of the claimant's latest step of each key, so that the claim is not read in each tick. */
-const stepNames = new Map<string, { readonly step: number; readonly name: string }>()
+/** The name of the claimant's latest link of each key, so that the claim is not read in each tick. */
+const linkNames = new Map<string, { readonly link: number; readonly name: string }>()
 
-function isClaimHeld(claimant: Claimant, step: number): boolean {
+function isClaimHeld(claimant: Claimant, link: number): boolean {
   const { statSync } = process.getBuiltinModule('node:fs')
   const path = claimPath(claimant.key)
   try {
-    let known = stepNames.get(claimant.key)
-    if (known?.step !== step) {
-      const latest = latestStep(path)
-      if (latest === undefined || shortToken(latest) !== step || !isHolder(claimant, latest.says)) return false
-      known = { step, name: latest.name }
-      stepNames.set(claimant.key, known)
+    let known = linkNames.get(claimant.key)
+    if (known?.link !== link) {
+      const latest = latestLink(path)
+      if (latest === undefined || shortToken(latest) !== link || !isHolder(claimant, latest.says)) return false
+      known = { link, name: latest.name }
+      linkNames.set(claimant.key, known)
     }
     return statSync(`${path}/${known.name}`, { throwIfNoEntry: false }) !== undefined
   } catch {
-    // A process that cannot look, because it has lost its rights or a step is damaged, has not lost the
+    // A process that cannot look, because it has lost its rights or a link is damaged, has not lost the
     // claim.
     return true
   }
@@ -131,34 +131,34 @@ function releaseClaim(claimant: Claimant, held: number, word: bigint): void {
   // A failure leaves the ceiling, from which it is safe to continue.
   attempt(() => {
     const path = claimPath(claimant.key)
-    const latest = latestStep(path)
-    // Another thread that has made a later step may be beyond the word.
+    const latest = latestLink(path)
+    // Another thread that has made a later link may be beyond the word.
     if (latest === undefined || shortToken(latest) !== held || !isHolder(claimant, latest.says)) return
     makeAndTidy(path, latest, { ids: claimant, owner: claimant.owner, ceiling: word, use: 'released' })
   })
 }
 
-function giveToPage(path: string, ids: Identity, clock: ClaimClock): PageStep | undefined {
+function giveToPage(path: string, ids: Identity, clock: ClaimClock): PageLink | undefined {
   const given = changeClaim(path, () => {
-    const latest = latestStep(path)
+    const latest = latestLink(path)
     if (latest === undefined) {
-      // Even a folder without a step prevents the use of the page.
+      // Even a folder without a link prevents the use of the page.
       attempt(() => process.getBuiltinModule('node:fs').rmdirSync(path))
-      return { step: undefined }
+      return { link: undefined }
     }
-    if (latest.says.use === 'page') return { step: latest }
+    if (latest.says.use === 'page') return { link: latest }
     checkFree(ids, clock, path, latest.says)
-    const step = makeAndTidy(path, latest, { ids, ceiling: ceilingOf(path, latest, ids, clock), use: 'page' })
-    return step && { step }
+    const link = makeAndTidy(path, latest, { ids, ceiling: ceilingOf(path, latest, ids, clock), use: 'page' })
+    return link && { link }
   })
-  const { step } = given
-  return step && { name: step.name, next: nameAfter(step), floor: ceilingOf(path, step, ids, clock) }
+  const { link } = given
+  return link && { name: link.name, next: nameAfter(link), floor: ceilingOf(path, link, ids, clock) }
 }
 
 /**
- * Forgets a claim whose latest step is `latest`.
+ * Forgets a claim whose latest link is `latest`.
  *
- * The step made here prevents a process from continuing from `latest`. The step has no ceiling, so its
+ * The link made here prevents a process from continuing from `latest`. The link has no ceiling, so its
  * successor begins with the next tick. Removing the claim is safe even if a process takes it at this moment,
  * because that process notices within a tick.
  *
@@ -166,7 +166,7 @@ function giveToPage(path: string, ids: Identity, clock: ClaimClock): PageStep | 
  */
 export function forgetClaim(path: string, latest: Latest): boolean {
   try {
-    if (makeStep(path, latest, { ids: latest.says, ceiling: 0n, use: 'page' }) === undefined) return false
+    if (makeLink(path, latest, { ids: latest.says, ceiling: 0n, use: 'page' }) === undefined) return false
     removeChain(path)
     return true
   } catch (error) {
@@ -175,13 +175,13 @@ export function forgetClaim(path: string, latest: Latest): boolean {
   }
 }
 
-function makeAndTidy(path: string, latest: Latest | undefined, fresh: NewStep): Latest | undefined {
-  const step = makeStep(path, latest, fresh)
-  if (step !== undefined) removeOlder(path, step)
-  return step
+function makeAndTidy(path: string, latest: Latest | undefined, fresh: NewLink): Latest | undefined {
+  const link = makeLink(path, latest, fresh)
+  if (link !== undefined) removeOlder(path, link)
+  return link
 }
 
-/** @throws GraupelError `ERR_STATE_CORRUPT` if the step is of another key, or its layout has no such slot */
+/** @throws GraupelError `ERR_STATE_CORRUPT` if the link is of another key, or its layout has no such slot */
 function ceilingOf(path: string, latest: Latest | undefined, { key }: Identity, { endSlot }: ClaimClock): bigint {
   if (latest === undefined) return 0n
   const { says } = latest
@@ -191,7 +191,7 @@ function ceilingOf(path: string, latest: Latest | undefined, { key }: Identity, 
   throw damagedState('claim', path, `it has the ceiling ${ceiling}, which its layout cannot have`)
 }
 
-/** Names a step among the steps of this process: 32 bits of its token, never 0. */
+/** Names a link among the links of this process: 32 bits of its token, never 0. */
 function shortToken({ says }: Latest): number {
   return Number(BigInt.asIntN(32, BigInt(`0x${says.token}`))) || 1
 }

@@ -179,7 +179,7 @@ export function fileNameIn(path: string): string {
   return path.slice(path.search(/[^/\\]*$/))
 }
 
-// A name that begins with a dot belongs to a page or step that is still being made.
+// A name that begins with a dot belongs to a page or link that is still being made.
 
 export function isPageName(name: string): boolean {
   return /^[^.].*\.page$/s.test(name)
@@ -194,7 +194,7 @@ export function isClaimName(name: string): boolean {
   return /^[^.].*\.claim$/s.test(name)
 }
 
-/** Whether a page, or a step of a claim, has such a name while it is being made. */
+/** Whether a page, or a link of a claim, has such a name while it is being made. */
 export function isUnfinishedName(name: string): boolean {
   return /^\..*\.new$/s.test(name)
 }

@@ -4,7 +4,7 @@ import { readGeneration } from '../engine/generation.js'
 import { StoreCalls } from '../stores/calls.js'
 import { tokenAt } from '../stores/record.js'
 import { Group } from './group.js'
-import type { HookStep } from './hooks.js'
+import type { GenerationChange } from './hooks.js'
 import type { Exhausted } from './node-search.js'
 import { type Holding, LeaseProtocol } from './protocol.js'
 import type { Publication } from './publication.js'
@@ -97,7 +97,7 @@ export class Acquisition {
   }
 
   /** Goes on with an attempt after a hook of another lease, which is no copy. */
-  goOn({ before, after }: HookStep): void {
+  goOn({ before, after }: GenerationChange): void {
     if (this.#generation === before) this.#generation = after
   }
 

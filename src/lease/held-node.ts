@@ -1,5 +1,5 @@
 import { readGeneration } from '../engine/generation.js'
-import type { HookStep } from './hooks.js'
+import type { GenerationChange } from './hooks.js'
 import type { Holding, LeaseProtocol } from './protocol.js'
 import type { Publication } from './publication.js'
 
@@ -70,7 +70,7 @@ export class HeldNode {
    * Goes on with the node after the hook of another lease, in another state, which has the new generation.
    * Nothing is sealed that the call for this lease has sealed already.
    */
-  goOn({ before, after }: HookStep): void {
+  goOn({ before, after }: GenerationChange): void {
     if (this.#generation !== before || this.#sealedTick !== undefined) return
     const floor = Math.max(this.#publication.view.floor, this.#publication.seal())
     // A device may have told of a copy meanwhile. The copy makes no id on the sealed state, and moves.

@@ -5,7 +5,7 @@ import { raiseGeneration, readGeneration } from '../engine/generation.js'
 // the leases of a thread tell each other of their hooks (docs/leases.md, section D).
 
 /** A change of the generation that a hook of this thread has made, and nothing else. */
-export interface HookStep {
+export interface GenerationChange {
   readonly before: number
   readonly after: number
 }
@@ -13,7 +13,7 @@ export interface HookStep {
 /** A lease that the hooks of other leases concern. */
 export interface HookedLease {
   /** Goes on with its node after the hook of another lease. */
-  goOn(step: HookStep): void
+  goOn(change: GenerationChange): void
   /** Looks whether its node belongs to another machine. */
   wake(): void
   /** The number of the hook by which the lease was last resumed; 0 if it was not. */
@@ -31,24 +31,24 @@ let hooks = 0
  *
  * @param seal - Seals the state of the lease. The generation is read before and after.
  * @param goesOn - Whether another lease goes on with its node.
- * @returns The number of this hook; and its step, unless another thread or a device has changed the
+ * @returns The number of this hook; and its change, unless another thread or a device has changed the
  * generation meanwhile. Then it is not known whether this machine is the one that has the nodes.
  */
 export function announceCopy(
   own: HookedLease,
   seal: () => void,
   goesOn: (other: HookedLease) => boolean,
-): { readonly at: number; readonly step: HookStep | undefined } {
+): { readonly at: number; readonly change: GenerationChange | undefined } {
   const before = readGeneration()
   raiseGeneration()
   seal()
   const after = readGeneration()
-  const step = after === before + 1 ? { before, after } : undefined
+  const change = after === before + 1 ? { before, after } : undefined
   for (const other of hookedLeases) {
     if (other === own) continue
-    if (step !== undefined && goesOn(other)) other.goOn(step)
+    if (change !== undefined && goesOn(other)) other.goOn(change)
     other.wake()
   }
   hooks++
-  return { at: hooks, step }
+  return { at: hooks, change }
 }

@@ -4,7 +4,7 @@ import { endedError } from '../engine/source/leased-node.js'
 import { failureOf } from '../engine/source/shared-lease.js'
 import { Acquisition } from './acquisition.js'
 import { HeldNode } from './held-node.js'
-import { announceCopy, type HookedLease, type HookStep, hookedLeases } from './hooks.js'
+import { announceCopy, type GenerationChange, type HookedLease, hookedLeases } from './hooks.js'
 import { isAwaited, isParked, type Phase } from './phase.js'
 import type { Holding } from './protocol.js'
 import type { Publication } from './publication.js'
@@ -84,15 +84,15 @@ export class Renewal implements HookedLease {
     if (this.phase === 'parking') return this.#queue.last
     if (!this.#queue.enter('park')) return this.#queue.idle
     const { generation } = this.#node
-    const { at, step } = this.#announce(() => true)
+    const { at, change } = this.#announce(() => true)
     this.#parkedAt = at
     // An acquisition that is aborted gives back its node. No copy uses that node: it is aborted as well.
-    if (step !== undefined) this.#acquisition.goOn(step)
+    if (change !== undefined) this.#acquisition.goOn(change)
     const reason = new GraupelError(
       'ERR_LEASE_EXPIRED',
       'lease.park() was called before lease.resume() had acquired a node; call lease.resume() again after the copy',
     )
-    return this.#begin((signal) => this.#giveBack('parked', generation === step?.before, signal), reason)
+    return this.#begin((signal) => this.#giveBack('parked', generation === change?.before, signal), reason)
   }
 
   /**
@@ -102,11 +102,11 @@ export class Renewal implements HookedLease {
   resume(): Promise<void> {
     const { phase } = this
     if (phase !== 'resuming' && !this.#queue.enter('resume')) return Promise.reject(endedError(this.#publication.view))
-    const { at, step } = this.#announce((other) => other.resumedAt > this.#parkedAt)
+    const { at, change } = this.#announce((other) => other.resumedAt > this.#parkedAt)
     this.resumedAt = at
     if (phase === 'resuming') {
       // If the first call has tried to take no node, no copy shares a node with it.
-      if (step !== undefined && !this.#acquisition.protocol.hasTried) this.#acquisition.goOn(step)
+      if (change !== undefined && !this.#acquisition.protocol.hasTried) this.#acquisition.goOn(change)
       return this.#queue.last
     }
     // A lease that was not parked may be in a copy, where its node belongs to the original.
@@ -114,9 +114,9 @@ export class Renewal implements HookedLease {
     return this.#begin((signal) => this.#resume(signal))
   }
 
-  goOn(step: HookStep): void {
-    this.#acquisition.goOn(step)
-    this.#node.goOn(step)
+  goOn(change: GenerationChange): void {
+    this.#acquisition.goOn(change)
+    this.#node.goOn(change)
   }
 
   wake(): void {

@@ -31,7 +31,7 @@ export abstract class Numbers {
     // their object. They close over few variables: V8 treats these as constants if a call site has one
     // object, which saves 1 ns in 30.
     define(this, 'next', (): bigint => {
-      if (ready.step() !== 0) this.#finishOne()
+      if (ready.takeOne() !== 0) this.#finishOne()
       return ready.id
     })
   }
@@ -44,7 +44,7 @@ export abstract class Numbers {
       const ready = of.#ready
       const text = new DecimalWriter()
       return () => {
-        if (ready.step() !== 0) of.#finishOne()
+        if (ready.takeOne() !== 0) of.#finishOne()
         return text.write(ready.idHigh, ready.idLow)
       }
     })
@@ -63,7 +63,7 @@ export abstract class Numbers {
         }
       }
       return () => {
-        if (ready.step() !== 0) of.#finishOne()
+        if (ready.takeOne() !== 0) of.#finishOne()
         const high = ready.idHigh
         if (high >= unsafeHigh) throw of.#unsafe()
         return high * two32 + ready.idLow
@@ -103,7 +103,7 @@ export abstract class Numbers {
     if (!(#ready in of)) return undefined
     const ready = of.#ready
     return () => {
-      if (ready.step() !== 0) of.#finishOne()
+      if (ready.takeOne() !== 0) of.#finishOne()
       return write(ready.idHigh, ready.idLow)
     }
   }
@@ -188,7 +188,7 @@ export abstract class Numbers {
   }
 
   async #nextAsync(): Promise<bigint> {
-    if (this.#isIdle && this.#ready.step() === 0) return this.#ready.id
+    if (this.#isIdle && this.#ready.takeOne() === 0) return this.#ready.id
     const task = new OneTask(this.#ready)
     await this.#queued().add(task)
     return task.id

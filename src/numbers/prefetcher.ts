@@ -20,7 +20,7 @@ export interface Stock {
 }
 
 /** The bounds of the batch size, and how long a batch should last. */
-export interface StepRule {
+export interface BatchRule {
   readonly least: number
   readonly most: number
   readonly batchMs: number
@@ -34,7 +34,7 @@ export interface PrefetcherOptions<B> {
   readonly name: string
   readonly clock: PrefetcherClock
   readonly stock: Stock
-  readonly rule: StepRule
+  readonly rule: BatchRule
   /** Fetches one batch. @param wanted - How many numbers a call waits for; 0 if none waits. */
   fetch(wanted: number, signal: AbortSignal): Promise<B>
   /**
@@ -148,7 +148,7 @@ export class Prefetcher<B> implements Supply {
     // At least a microsecond: a clock may show the same time twice.
     const elapsedMs = Math.max(0.001, clock.monotonicMs() - this.#addedMs)
     const perMs = (stock.taken - this.#takenBefore) / elapsedMs
-    if (perMs > 0) stock.batchSize = nextStep(stock.batchSize, stock.batchSize / perMs, rule)
+    if (perMs > 0) stock.batchSize = nextBatchSize(stock.batchSize, stock.batchSize / perMs, rule)
     return perMs
   }
 }
@@ -175,13 +175,13 @@ function isFinal(error: Error | undefined): error is Error {
  * Computes the next batch size by Leaf's rule: doubled if a batch lasts less than `batchMs`, halved if it
  * lasts twice as long.
  *
- * @param step - The present batch size.
+ * @param size - The present batch size.
  * @param lastedMs - How long a batch of this size lasts.
  */
-export function nextStep(step: number, lastedMs: number, { least, most, batchMs }: StepRule): number {
-  if (lastedMs < batchMs) return Math.min(step * 2, most)
-  if (lastedMs >= 2 * batchMs) return Math.max(Math.floor(step / 2), least)
-  return step
+export function nextBatchSize(size: number, lastedMs: number, { least, most, batchMs }: BatchRule): number {
+  if (lastedMs < batchMs) return Math.min(size * 2, most)
+  if (lastedMs >= 2 * batchMs) return Math.max(Math.floor(size / 2), least)
+  return size
 }
 
 /** When the next batch is fetched. */

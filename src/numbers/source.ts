@@ -6,8 +6,8 @@ import type { IdArray } from '../state/engine.js'
  */
 export interface ReadyNumbers {
   /** Takes the next number. Returns 0, or another number if none is ready. */
-  step(): number
-  /** The number that the last `step()` has taken. */
+  takeOne(): number
+  /** The number that the last `takeOne()` has taken. */
   readonly id: bigint
   /** The upper and the lower 32 bits of `id`, without a sign. */
   readonly idHigh: number
@@ -22,7 +22,7 @@ export interface ReadyNumbers {
    * the machine has a number that was taken between them.
    */
   generation(): number
-  /** Puts the number of the last `step()` back. Needed if `nextNumber()` may meet a number above 2^53 - 1. */
+  /** Puts the number of the last `takeOne()` back. Needed if `nextNumber()` may meet a number above 2^53 - 1. */
   putBack?(): void
 }
 
@@ -31,9 +31,9 @@ export interface Task {
   /** How many numbers are missing. */
   readonly missing: number
   /**
-   * Takes the numbers that are ready. @param by - Takes them in another way than `step()` and `fill()` do.
+   * Takes the numbers that are ready. @param by - Takes them in another way than `takeOne()` and `fill()` do.
    */
-  proceed(by?: Pick<ReadyNumbers, 'step' | 'fill'>): Progress
+  proceed(by?: Pick<ReadyNumbers, 'takeOne' | 'fill'>): Progress
 }
 
 /** How far a task got: to its end, somewhat, or not at all. */

@@ -22,8 +22,8 @@ export class OneTask implements Task {
     this.#ready = ready
   }
 
-  proceed(by: Pick<ReadyNumbers, 'step'> = this.#ready): Progress {
-    if (by.step() !== 0) return 'none'
+  proceed(by: Pick<ReadyNumbers, 'takeOne'> = this.#ready): Progress {
+    if (by.takeOne() !== 0) return 'none'
     this.id = this.#ready.id
     return 'done'
   }

@@ -6,9 +6,9 @@ export const units = ['yyyy', 'yy', 'MM', 'dd', 'HH', 'mm', 'ss', 'SSS'] as cons
 /** The name of a unit of time: `MM` is the month, and `mm` the minute. */
 export type Unit = (typeof units)[number]
 
-/** Whether a token stands for a unit of time. */
-export function isUnit(token: string): token is Unit {
-  return (units as readonly string[]).includes(token)
+/** Whether a placeholder stands for a unit of time. */
+export function isUnit(placeholder: string): placeholder is Unit {
+  return (units as readonly string[]).includes(placeholder)
 }
 
 /** The date and time of a moment, each unit as digits of constant width. */

@@ -1,8 +1,8 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { isUnit } from './calendar.js'
 
-/** A piece of a pattern: text that stays as it is, or a token with the width that the pattern gives it. */
-export type Part = { readonly literal: string } | { readonly token: string; readonly width: number | undefined }
+/** A piece of a pattern: text that stays as it is, or a placeholder with the width that the pattern gives it. */
+export type Part = { readonly literal: string } | { readonly placeholder: string; readonly width: number | undefined }
 
 const maxLength = 255
 const maxWidth = 20
@@ -10,14 +10,14 @@ const maxWidth = 20
 const eachUnit = /yyyy|yy|MM|dd|HH|mm|ss|SSS/g
 
 /**
- * Reads a pattern: text with tokens in braces, such as `SO-{yyyyMMdd}-{count:6}`. `{{` and `}}` stand for a
+ * Reads a pattern: text with placeholders in braces, such as `SO-{yyyyMMdd}-{count:6}`. `{{` and `}}` stand for a
  * brace.
  *
- * @param tokens - The names that may stand in braces. Those that are units of time take no width, and can be
+ * @param placeholders - The names that may stand in braces. Those that are units of time take no width, and can be
  * joined.
  * @throws TypeError, RangeError `ERR_PATTERN_INVALID`
  */
-export function parsePattern(pattern: unknown, tokens: readonly string[]): Part[] {
+export function parsePattern(pattern: unknown, placeholders: readonly string[]): Part[] {
   checkText(pattern)
   const parts: Part[] = []
   let literal = ''
@@ -42,7 +42,7 @@ export function parsePattern(pattern: unknown, tokens: readonly string[]): Part[
     }
     if (literal !== '') parts.push({ literal })
     literal = ''
-    parts.push(...readBraces(pattern, content, tokens))
+    parts.push(...readBraces(pattern, content, placeholders))
     at = end + 1
   }
   if (literal !== '') parts.push({ literal })
@@ -59,10 +59,10 @@ function checkText(pattern: unknown): asserts pattern is string {
   if (typeof pattern !== 'string') {
     throw typeError(
       'ERR_PATTERN_INVALID',
-      `the pattern is ${show(pattern)} (${typeof pattern}); pass a string with tokens in braces`,
+      `the pattern is ${show(pattern)} (${typeof pattern}); pass a string with placeholders in braces`,
     )
   }
-  if (pattern === '') throw patternError(pattern, 'it is empty; pass text with tokens in braces')
+  if (pattern === '') throw patternError(pattern, 'it is empty; pass text with placeholders in braces')
   if (pattern.length > maxLength) {
     throw patternError(pattern, `it has ${pattern.length} characters; at most ${maxLength} are allowed`)
   }
@@ -72,15 +72,16 @@ function checkText(pattern: unknown): asserts pattern is string {
   if (control >= 0) throw patternError(pattern, `character ${control + 1} is a control character; leave it out`)
 }
 
-/** The tokens in one pair of braces: one with its width, or units of time in a row. */
-function readBraces(pattern: string, content: string, tokens: readonly string[]): Part[] {
+/** The placeholders in one pair of braces: one with its width, or units of time in a row. */
+function readBraces(pattern: string, content: string, placeholders: readonly string[]): Part[] {
   const [name = '', ...widths] = content.split(':')
-  if (name === '') throw patternError(pattern, `{${content}} names no token; ${knownTokens(tokens)}`)
-  const names = tokens.includes(name) ? [name] : joinedIn(name)
-  for (const token of names) {
-    if (!tokens.includes(token)) throw patternError(pattern, `there is no token ${show(token)}; ${knownTokens(tokens)}`)
+  if (name === '') throw patternError(pattern, `{${content}} names no placeholder; ${knownPlaceholders(placeholders)}`)
+  const names = placeholders.includes(name) ? [name] : joinedIn(name)
+  for (const placeholder of names) {
+    if (!placeholders.includes(placeholder))
+      throw patternError(pattern, `there is no placeholder ${show(placeholder)}; ${knownPlaceholders(placeholders)}`)
   }
-  if (widths.length === 0) return names.map((token) => ({ token, width: undefined }))
+  if (widths.length === 0) return names.map((placeholder) => ({ placeholder, width: undefined }))
   if (names.some(isUnit)) {
     throw patternError(pattern, `{${content}} has a width, and a unit of time has its own; write {${name}}`)
   }
@@ -91,7 +92,7 @@ function readBraces(pattern: string, content: string, tokens: readonly string[])
       `the width of {${content}} is ${show(width)}; give a number of digits from 1 to ${maxWidth}`,
     )
   }
-  return [{ token: name, width: Number(width) }]
+  return [{ placeholder: name, width: Number(width) }]
 }
 
 /**
@@ -107,13 +108,14 @@ function checkOnce(pattern: string, parts: readonly Part[]): void {
   const seen = new Set<string>()
   for (const part of parts) {
     if ('literal' in part) continue
-    if (seen.has(part.token)) throw patternError(pattern, `{${part.token}} stands there twice; use each token once`)
-    seen.add(part.token)
+    if (seen.has(part.placeholder))
+      throw patternError(pattern, `{${part.placeholder}} stands there twice; use each placeholder once`)
+    seen.add(part.placeholder)
   }
   if (seen.has('yyyy') && seen.has('yy'))
     throw patternError(pattern, '{yyyy} and {yy} are both the year; use one of them')
 }
 
-function knownTokens(tokens: readonly string[]): string {
-  return `the tokens are ${tokens.map((token) => `{${token}}`).join(', ')}`
+function knownPlaceholders(placeholders: readonly string[]): string {
+  return `the placeholders are ${placeholders.map((placeholder) => `{${placeholder}}`).join(', ')}`
 }

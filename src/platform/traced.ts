@@ -42,8 +42,8 @@ export class TracedCore implements Core {
     return this.#core.idLow
   }
 
-  step(): number {
-    return this.#traced(this.#core.step())
+  takeOne(): number {
+    return this.#traced(this.#core.takeOne())
   }
 
   grant(permit: Permit): number {

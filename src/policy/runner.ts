@@ -125,9 +125,9 @@ export class PolicyRunner implements MoreNumbers {
 }
 
 /** The ids of a core that a policy allows. */
-function permitted(core: Core, permit: Permit): Pick<ReadyNumbers, 'step' | 'fill'> {
+function permitted(core: Core, permit: Permit): Pick<ReadyNumbers, 'takeOne' | 'fill'> {
   return {
-    step: () => core.grant(permit),
+    takeOne: () => core.grant(permit),
     fill: (array, from, to) => core.fill(array, from, to, permit),
   }
 }

@@ -36,7 +36,7 @@ export class Run implements ReadyNumbers, Fetched {
     this.isShared = isShared
   }
 
-  step(): number {
+  takeOne(): number {
     if (this.#ready === 0) return 1
     this.#ready--
     this.#low = (this.#low + this.#stride) | 0

@@ -1,13 +1,13 @@
 import { maxTimerMs } from '../core/timing.js'
 import { presentGeneration } from '../numbers/generation.js'
-import { fetchAt, Prefetcher, type PrefetcherClock, type PrefetchRule, type StepRule } from '../numbers/prefetcher.js'
+import { type BatchRule, fetchAt, Prefetcher, type PrefetcherClock, type PrefetchRule } from '../numbers/prefetcher.js'
 import { makeHandle, objectOf, type SegmentHandle, type SegmentInfo } from './handle.js'
 import { SegmentMemory } from './memory.js'
 import type { Segment, SegmentSource } from './range.js'
 import { hasChannels, type SegmentSupply, ServingThread, unshareable } from './thread-channel.js'
 
 /** How many numbers are fetched, and when. */
-export interface Steps extends Omit<StepRule, 'least'>, PrefetchRule {
+export interface Steps extends Omit<BatchRule, 'least'>, PrefetchRule {
   /** How many at first; `undefined`: as many as the table says. */
   readonly first: number | undefined
   /** The fewest; `undefined`: as many as at first. */

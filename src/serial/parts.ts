@@ -11,7 +11,7 @@ export type SerialPart =
 /** The sequence, a node field, a tag, or all node fields as one number. */
 export interface NumberPart {
   readonly kind: 'sequence' | 'field' | 'node' | 'tag'
-  readonly token: string
+  readonly placeholder: string
   readonly bits: number
   readonly width: number
 }
@@ -22,17 +22,17 @@ export interface NumberPart {
  */
 export function partsOf(pattern: string, layout: Layout): SerialPart[] {
   const numbers = numbersOf(layout)
-  const tokens = [...units, ...numbers.map(({ token }) => token)]
-  return parsePattern(pattern, tokens).map((part): SerialPart => {
+  const placeholders = [...units, ...numbers.map(({ placeholder }) => placeholder)]
+  return parsePattern(pattern, placeholders).map((part): SerialPart => {
     if ('literal' in part) return { kind: 'literal', literal: part.literal, width: part.literal.length }
-    const { token } = part
-    if (isUnit(token)) return { kind: 'unit', unit: token, width: token.length }
-    const number = numbers.find((other) => other.token === token) as NumberPart
+    const { placeholder } = part
+    if (isUnit(placeholder)) return { kind: 'unit', unit: placeholder, width: placeholder.length }
+    const number = numbers.find((other) => other.placeholder === placeholder) as NumberPart
     const { width = number.width } = part
     if (width < number.width) {
       throw patternError(
         pattern,
-        `{${token}:${width}} has too few digits: ${2 ** number.bits - 1}, the largest that ${number.bits} bits of layout '${layout.name}' hold, has ${number.width}; write {${token}}, or give the layout fewer bits`,
+        `{${placeholder}:${width}} has too few digits: ${2 ** number.bits - 1}, the largest that ${number.bits} bits of layout '${layout.name}' hold, has ${number.width}; write {${placeholder}}, or give the layout fewer bits`,
       )
     }
     return { ...number, width }
@@ -41,8 +41,8 @@ export function partsOf(pattern: string, layout: Layout): SerialPart[] {
 
 /** The numbers that a pattern may name, each with the digits that its largest value needs. */
 function numbersOf({ nodeFields, nodeBits, tagFields, sequence }: Layout): NumberPart[] {
-  const number = (kind: NumberPart['kind'], token: string, bits: number): NumberPart => {
-    return { kind, token, bits, width: String(2 ** bits - 1).length }
+  const number = (kind: NumberPart['kind'], placeholder: string, bits: number): NumberPart => {
+    return { kind, placeholder, bits, width: String(2 ** bits - 1).length }
   }
   // The name of a unit of time is that unit, and a field with the name 'node' is that field.
   const fields = nodeFields.filter(({ name }) => !isUnit(name)).map(({ name, bits }) => number('field', name, bits))
@@ -69,7 +69,7 @@ export function areInOrder(parts: readonly SerialPart[], { placements, nodeField
       case 'node':
         return nodeFields.map(({ name }) => rankOf(name))
       default:
-        return [rankOf(part.token)]
+        return [rankOf(part.placeholder)]
     }
   })
   return ranks.every((rank, i) => i === 0 || rank > (ranks[i - 1] as number))
@@ -119,7 +119,7 @@ function missingUnits(parts: readonly SerialPart[], { tickMs }: Layout): Unit[] 
 }
 
 function missingFields(pattern: string, parts: readonly SerialPart[], { nodeFields }: Layout): string[] {
-  const given = parts.flatMap((part) => (part.kind === 'field' ? [part.token] : []))
+  const given = parts.flatMap((part) => (part.kind === 'field' ? [part.placeholder] : []))
   if (parts.some(({ kind }) => kind === 'node')) {
     if (given.length === 0) return []
     throw patternError(pattern, `{node} has ${braced(given)} in it; leave out the one or the other`)
@@ -135,13 +135,13 @@ function missingFields(pattern: string, parts: readonly SerialPart[], { nodeFiel
 }
 
 function missingTags(pattern: string, parts: readonly SerialPart[], { tagFields }: Layout): string[] {
-  const given = parts.flatMap((part) => (part.kind === 'tag' ? [part.token] : []))
+  const given = parts.flatMap((part) => (part.kind === 'tag' ? [part.placeholder] : []))
   const missing = tagFields.map(({ name }) => name).filter((name) => !given.includes(name))
   const unit = missing.find(isUnit)
   if (unit === undefined) return missing
   throw patternError(pattern, `the tag '${unit}' has the name of a unit of time; rename it in the layout`)
 }
 
-function braced(tokens: readonly string[]): string {
-  return tokens.map((token) => `{${token}}`).join(', ')
+function braced(placeholders: readonly string[]): string {
+  return placeholders.map((placeholder) => `{${placeholder}}`).join(', ')
 }

@@ -72,10 +72,10 @@ export function format(id: bigint | string, parts: readonly SerialPart[], layout
   return text
 }
 
-function numberOf({ kind, token }: NumberPart, { sequence, node, fields, tags }: DecodedId): number {
-  if (kind === 'tag') return tags?.[token] as number
+function numberOf({ kind, placeholder }: NumberPart, { sequence, node, fields, tags }: DecodedId): number {
+  if (kind === 'tag') return tags?.[placeholder] as number
   if (kind === 'sequence') return sequence
-  return kind === 'node' ? node : (fields[token] as number)
+  return kind === 'node' ? node : (fields[placeholder] as number)
 }
 
 /** The id of a text, by parts that were checked. */
@@ -102,8 +102,8 @@ export function parse(text: string, parts: readonly SerialPart[], layout: Layout
       }
       if (part.kind === 'sequence') sequence = value
       else if (part.kind === 'node') node = value
-      else if (part.kind === 'tag') tags[part.token] = value
-      else fields[part.token] = value
+      else if (part.kind === 'tag') tags[part.placeholder] = value
+      else fields[part.placeholder] = value
     }
     at += part.width
   }
@@ -137,5 +137,5 @@ function place(index: number): string {
 }
 
 function nameOf(part: Exclude<SerialPart, { kind: 'literal' }>): string {
-  return `{${part.kind === 'unit' ? part.unit : part.token}}`
+  return `{${part.kind === 'unit' ? part.unit : part.placeholder}}`
 }

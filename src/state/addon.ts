@@ -18,8 +18,8 @@ export interface Binding {
   /** Returns the attempt that it waited for; the outcome is in the mailbox. */
   awaitCeiling(attempt: number, blockMs: number): number
   fill(array: IdArray, from: number, to: number): number
-  /** Writes numbers that ascend by a step, without a generator; returns whether it has done so. */
-  writeNumbers(array: IdArray, from: number, to: number, first: bigint, step: number): boolean | undefined
+  /** Writes numbers that ascend by a stride, without a generator; returns whether it has done so. */
+  writeNumbers(array: IdArray, from: number, to: number, first: bigint, stride: number): boolean | undefined
   /**
    * Writes ids as UUIDs to the front of an array, and stops before an id whose time or node differs from
    * those of the first. Returns how many it has written.

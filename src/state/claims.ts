@@ -8,10 +8,10 @@ export interface Claimant extends Identity {
 
 /** A claim that was taken. */
 export interface Claimed {
-  /** The step that the threads had when the claim was read. */
+  /** The link that the threads had when the claim was read. */
   readonly from: number
-  /** The claim's latest step, by which {@link Claims.isHeld} finds it. */
-  readonly step: number
+  /** The claim's latest link, by which {@link Claims.isHeld} finds it. */
+  readonly link: number
   /** The claimant already held the claim, so its own memory has the word. */
   readonly isOwn: boolean
   /** A claimant that did not hold the claim before issues no slot below the floor. */
@@ -23,20 +23,20 @@ export interface Claimed {
 /** The fields of a claim that all threads of a claimant share. Another thread may change them at any time. */
 export interface Held {
   /**
-   * The claim's step: 32 bits of its token, which is random; 0 if the threads never held the claim. Not its
+   * The claim's link: 32 bits of its token, which is random; 0 if the threads never held the claim. Not its
    * number: a claim that was deleted begins with the same numbers again. Set after the floor of a new claim
    * is raised.
    */
-  readonly step: number
+  readonly link: number
   /** The first slot that was not issued; 0 if it is not known. */
   readonly word: bigint
   /** The first slot that no thread may issue; 0 if there is none. */
   readonly ceiling: bigint
 }
 
-/** A step that leaves the key to the page. */
-export interface PageStep {
-  /** The name of the step's file, and the name that its successor would have. */
+/** A link that leaves the key to the page. */
+export interface PageLink {
+  /** The name of the link's file, and the name that its successor would have. */
   readonly name: string
   readonly next: string
   /** The page issues no slot below it. */
@@ -50,7 +50,7 @@ export interface ClaimClock {
   /** The first slot that is after `tick` and after the tick that the clock shows. */
   slotAfter(tick: number): bigint
   /**
-   * The ceiling of a step whose process issues slots from `floor` on. @param isOwn - As in {@link Claimed}.
+   * The ceiling of a link whose process issues slots from `floor` on. @param isOwn - As in {@link Claimed}.
    */
   ceilingFrom(floor: bigint, isOwn: boolean): bigint
   /** The first slot that the layout does not have. */
@@ -73,19 +73,19 @@ export interface Claims {
    */
   take(claimant: Claimant, clock: ClaimClock, held: Held): Claimed
   /**
-   * Whether a step of the claimant still exists. Called once in a tick, so that a deletion of the claim is
+   * Whether a link of the claimant still exists. Called once in a tick, so that a deletion of the claim is
    * noticed.
    */
-  isHeld(claimant: Claimant, step: number): boolean
+  isHeld(claimant: Claimant, link: number): boolean
   /**
-   * Gives the key back; `word` is the first slot that was not issued. Does nothing unless `step` is still the
-   * latest step, because another thread of the claimant may have taken the key again.
+   * Gives the key back; `word` is the first slot that was not issued. Does nothing unless `link` is still the
+   * latest link, because another thread of the claimant may have taken the key again.
    */
-  release(claimant: Claimant, step: number, word: bigint): void
+  release(claimant: Claimant, link: number, word: bigint): void
   /**
    * Leaves the key of the claim at a path to the page beside it; `undefined` if there is no claim any more.
    */
-  giveToPage(path: string, ids: Identity, clock: ClaimClock): PageStep | undefined
+  giveToPage(path: string, ids: Identity, clock: ClaimClock): PageLink | undefined
   /** 64 random bits. */
   randomBits(): bigint
 }

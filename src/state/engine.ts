@@ -110,7 +110,7 @@ export interface Core {
   readonly idLow: number
 
   /** Makes one id at the time that the clock shows; returns a status. */
-  step(): number
+  takeOne(): number
   /** Reads the present generation of the machine (`native/core/generation.h`). */
   generation(): number
   /** Reads the clock afresh. The next call reuses the result. */

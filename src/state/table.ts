@@ -33,8 +33,8 @@ export const fields32 = {
   keyLength: 1,
   /** Offset of the history; 0 if there is none. */
   history: 2,
-  /** Step of the claim by which the process holds the key; 0 if it never held a claim. */
-  step: 3,
+  /** Link of the claim by which the process holds the key; 0 if it never held a claim. */
+  link: 3,
   /** Twice the number of generators, and 1 more while the process holds the key's claim. */
   users: 4,
 } as const

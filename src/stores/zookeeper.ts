@@ -124,7 +124,7 @@ export function zookeeperStore(
     name: 'zookeeper',
     durable: true,
     read(key, signal) {
-      const { path } = placeOf(root, key)
+      const { path } = pathsOf(root, key)
       return call(signal, (client, answer) => {
         // A server may be behind the leader, and the client has no sync(). A transaction goes through the
         // leader, and the calls of a session run in order. So the server has all acknowledged writes when it
@@ -144,7 +144,7 @@ export function zookeeperStore(
       })
     },
     async list(folder, signal) {
-      const { path } = placeOf(root, folder)
+      const { path } = pathsOf(root, folder)
       const names = await call<string[]>(signal, (client, answer) =>
         client.getChildren(path, (error, found) => {
           if (error?.code === codes.noNode) answer(null, [])
@@ -168,7 +168,7 @@ export function zookeeperStore(
       return entries.filter((entry) => entry !== undefined)
     },
     async write(key, value, expected, signal) {
-      const { folder, path } = placeOf(root, key)
+      const { folder, path } = pathsOf(root, key)
       const version = newVersion()
       const data = Buffer.from(version + value)
       const child = `${path}/${version}`
@@ -217,7 +217,7 @@ export function zookeeperStore(
 }
 
 /** Maps a key to nodes. Each folder is one node, whose children are its records. */
-function placeOf(root: string, key: string): { folder: string; path: string } {
+function pathsOf(root: string, key: string): { folder: string; path: string } {
   const at = key.lastIndexOf('/') + 1
   // The percent sign keeps folders apart from `clock`, and gives the empty folder a name.
   const folder = `${root}/%${nodeName(key.slice(0, at))}`

@@ -42,7 +42,7 @@ export class UuidBits {
   readonly #layout: Layout
   readonly #version: number
   /**
-   * The half of an id that has the lowest bit of the sequence, the place of this bit there, and the bits of a
+   * The half of an id that has the lowest bit of the sequence, the position of this bit there, and the bits of a
    * sequence.
    */
   readonly #isUpper: boolean
@@ -51,7 +51,7 @@ export class UuidBits {
   /** The shifts of a sequence to its bits in word 1, of which one is 0, and to those in word 2. */
   readonly #up: number
   readonly #down: number
-  readonly #place: number
+  readonly #shift: number
   /** The bits of an id that are not its sequence. They change once a tick, or if the node does. */
   readonly #keptHigh: number
   readonly #keptLow: number
@@ -83,7 +83,7 @@ export class UuidBits {
     this.#mask = (2 ** bits - 1) | 0
     this.#up = Math.max(12 - bits, 0)
     this.#down = Math.max(bits - 12, 0)
-    this.#place = Math.min(most - bits, 31)
+    this.#shift = Math.min(most - bits, 31)
     const mask = ((1n << BigInt(bits)) - 1n) << BigInt(shift)
     this.#keptHigh = Number(BigInt.asIntN(32, ~(mask >> 32n)))
     this.#keptLow = Number(BigInt.asIntN(32, ~mask))
@@ -107,7 +107,7 @@ export class UuidBits {
     // With two words, no bits of this word are taken. A condition would take longer.
     const more = (random[at + this.words - 1] as number) & this.random1
     this.word1 = this.#kept1 | ((sequence << this.#up) >>> this.#down) | more
-    this.word2 = this.#kept2 | placed(sequence, this.#place) | ((random[at] as number) & this.random2)
+    this.word2 = this.#kept2 | placed(sequence, this.#shift) | ((random[at] as number) & this.random2)
     this.word3 = random[at + 1] as number
   }
 
@@ -180,14 +180,14 @@ function joined(upper: number, lower: number): bigint {
   return (BigInt(upper >>> 0) << 32n) | BigInt(lower >>> 0)
 }
 
-/** The 32 bits from a place of a half on, of which the upper half may have some. */
+/** The 32 bits from a position of a half on, of which the upper half may have some. */
 function bitsFrom(half: number, upper: number, from: number): number {
   return (half >>> from) | ((upper << 1) << (31 - from))
 }
 
 /** The lowest bits of a sequence in their place in word 2. */
-function placed(sequence: number, place: number): number {
-  return ((sequence << place) & 0x3f_ffff) << 8
+function placed(sequence: number, shift: number): number {
+  return ((sequence << shift) & 0x3f_ffff) << 8
 }
 
 /** Bits of the node and of the tags, which stand behind the sequence. */

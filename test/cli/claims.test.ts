@@ -51,14 +51,14 @@ const ceilingAt = (timeMs: number) => ({ ceiling: String(slotAt(timeMs)) })
 const ago = (ms: number) => ceilingAt(Date.now() - ms)
 const in2040 = Date.UTC(2040, 0, 1)
 
-/** A claim whose latest step is number 3. */
+/** A claim whose latest link is number 3. */
 function add(name: string, ...says: object[]): string {
   const path = join(folder, name)
   mkdirSync(path, { mode: 0o700 })
   const common = { format: 1, key: `real ${sonyflakeKey}`, description: sonyflake, owner: 'theirs', use: 'counts' }
   const whose = { pidNamespace: ownNamespace, startTime: 0, bootId: '' }
-  const write = (step: string, ...more: object[]) =>
-    writeFileSync(join(path, step), JSON.stringify(Object.assign({ ...common, ...whose }, ...more)), { mode: 0o600 })
+  const write = (link: string, ...more: object[]) =>
+    writeFileSync(join(path, link), JSON.stringify(Object.assign({ ...common, ...whose }, ...more)), { mode: 0o600 })
   write('2.a1', { token: 'a2', ceiling: '0' }, gone)
   write('3.a2', { token: 'a3' }, ...says)
   return path
@@ -81,7 +81,7 @@ function refused(path: string, code: string, message: RegExp): void {
 }
 
 describe('graupel state', () => {
-  it('lists claims among the pages, with the time and the holder of their latest steps', () => {
+  it('lists claims among the pages, with the time and the holder of their latest links', () => {
     add('a.claim', running(), ceilingAt(in2040))
     add('b.claim', gone, ceilingAt(in2040 - dayMs))
     writeFileSync(join(folder, 'c.page'), bytesOf({ kind: 'page', word: slotAt(in2040 - 2 * dayMs) + 1n }))
@@ -121,7 +121,7 @@ describe('graupel state', () => {
       { path: b, use: 'released', ceiling: null, heldBy: null, timestampMs: in2040 - dayMs - 10 },
       { path: c, error: { code: 'ERR_STATE_CORRUPT' } },
     ])
-    expect(listed[0]).toMatchObject({ heldBy: { pid: other.pid, fate: 'running' }, use: 'counts', step: 3, format: 1 })
+    expect(listed[0]).toMatchObject({ heldBy: { pid: other.pid, fate: 'running' }, use: 'counts', link: 3, format: 1 })
     expect(listed[0]).toMatchObject({ layout: { name: 'sonyflake' }, node: 7, namespace: 'orders', clock: 'real' })
     expect(objects(a)).toEqual([listed[0]])
     expect(objects(b)).toEqual([listed[1]])
@@ -175,10 +175,10 @@ describe('graupel state', () => {
     })
   })
 
-  it('refuses a folder that is no claim, or has no step', () => {
+  it('refuses a folder that is no claim, or has no link', () => {
     const empty = join(folder, 'a.claim')
     mkdirSync(empty)
-    expect(graupel(['state', empty]).stderr).toMatch(/a\.claim has no step, .* \(ERR_STATE_UNAVAILABLE\)\n$/)
+    expect(graupel(['state', empty]).stderr).toMatch(/a\.claim has no link, .* \(ERR_STATE_UNAVAILABLE\)\n$/)
     writeFileSync(join(folder, 'b.claim'), '')
     expect(graupel(['state', join(folder, 'b.claim')]).stderr).toMatch(/does not begin as a page/)
     expect(objects()).toMatchObject([{ path: join(folder, 'b.claim'), error: { code: 'ERR_STATE_UNSAFE' } }])
@@ -286,10 +286,10 @@ describe('graupel state --clean PATH', () => {
     const path = join(folder, name)
     refused(path, 'ERR_STATE_UNSAFE', new RegExp(`^graupel: .*\\.claim is held by ${one.pid}\\b.*; stop it first `))
     await one.end('SIGKILL')
-    const [step = ''] = readdirSync(path)
-    const says = JSON.parse(readFileSync(join(path, step), 'utf8'))
+    const [link = ''] = readdirSync(path)
+    const says = JSON.parse(readFileSync(join(path, link), 'utf8'))
     const ceiling = String(BigInt(in2040 - layouts.twitter.epochMs) << 12n)
-    writeFileSync(join(path, step), JSON.stringify({ ...says, ceiling }))
+    writeFileSync(join(path, link), JSON.stringify({ ...says, ceiling }))
     const words = ['next', '--engine', 'js', '--node', '5', '--namespace', 'spoilt']
     expect(graupel(words).stderr).toContain(`npx graupel state --clean ${path}`)
     lines(['state', '--clean', path])
@@ -301,7 +301,7 @@ describe('graupel state --clean PATH', () => {
     refused(
       addDamaged('b.claim'),
       'ERR_STATE_CORRUPT',
-      /the claim \S+\/b\.claim is damaged: its step 4\.a3 .*; delete it once /,
+      /the claim \S+\/b\.claim is damaged: its link 4\.a3 .*; delete it once /,
     )
   })
 })

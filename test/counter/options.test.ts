@@ -36,7 +36,7 @@ describe('an option of createCounter that is wrong', () => {
     ['an empty pattern', { pattern: '' }, 'RangeError', 'ERR_PATTERN_INVALID'],
     ['a pattern without the count', { pattern: 'SO-{yyyy}' }, 'RangeError', 'ERR_PATTERN_INVALID'],
     ['a pattern with two counts', { pattern: '{count}{count:3}' }, 'RangeError', 'ERR_PATTERN_INVALID'],
-    ['a pattern with an unknown token', { pattern: '{count}{node}' }, 'RangeError', 'ERR_PATTERN_INVALID'],
+    ['a pattern with an unknown placeholder', { pattern: '{count}{node}' }, 'RangeError', 'ERR_PATTERN_INVALID'],
     ['a pattern with a brace too many', { pattern: '{count}}' }, 'RangeError', 'ERR_PATTERN_INVALID'],
     ['a pattern without the day', { pattern: '{yyyyMM}{count}', reset: 'day' }, 'RangeError', 'ERR_PATTERN_INVALID'],
     ['a pattern without the year', { pattern: '{MMdd}{count}', reset: 'day' }, 'RangeError', 'ERR_PATTERN_INVALID'],

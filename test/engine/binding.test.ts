@@ -36,7 +36,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     openTimeoutMs: 1000,
     generation: generation(),
     stateFolder: '',
-    claimStep: '',
+    claimLink: '',
     claimNext: '',
     claimFloor: 0n,
     history: false,

@@ -18,7 +18,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
 
   it('allows no id before the first call', () => {
     const core = open(specFor(freshNamespace()))
-    expect(core.step()).toBe(Status.ceiling)
+    expect(core.takeOne()).toBe(Status.ceiling)
     expect(core.observe()).toMatchObject({ status: Status.ceiling, issued: 0, ceilingTick: 0 })
     expect(core.fill(new BigUint64Array(4), 0, 4)).toBe(0)
     expect(core.grant({ nowTick: Number(tick), limitTick: Number(tick) + 5 })).toBe(Status.ceiling)
@@ -28,9 +28,9 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     const core = open(specFor(freshNamespace()))
     core.raise({ ceiling: nowSlot + 3n })
     const slots = []
-    while (core.step() === Status.ok) slots.push(slotOf(core.id))
+    while (core.takeOne() === Status.ok) slots.push(slotOf(core.id))
     expect(slots).toEqual([nowSlot, nowSlot + 1n, nowSlot + 2n])
-    expect(core.step()).toBe(Status.ceiling)
+    expect(core.takeOne()).toBe(Status.ceiling)
     expect(core.observe()).toMatchObject({ status: Status.ceiling, ceilingTick: Number(tick) })
     core.raise({ ceiling: nowSlot + 5n })
     const array = new BigUint64Array(8)
@@ -43,7 +43,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     core.raise({ ceiling: nowSlot + 2n })
     core.raise({ ceiling: 0n })
     core.raise({ ceiling: nowSlot + 1n })
-    expect([core.step(), core.step(), core.step()]).toEqual([Status.ok, Status.ok, Status.ceiling])
+    expect([core.takeOne(), core.takeOne(), core.takeOne()]).toEqual([Status.ok, Status.ok, Status.ceiling])
   })
 
   it('bounds what a policy may grant ahead of the clock', () => {
@@ -58,7 +58,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     const namespace = freshNamespace()
     const [first, second] = [open(specFor(namespace)), open(specFor(namespace))]
     second.raise({ ceiling: nowSlot + 1n })
-    expect([first.step(), second.step()]).toEqual([Status.ok, Status.ceiling])
+    expect([first.takeOne(), second.takeOne()]).toEqual([Status.ok, Status.ceiling])
   })
 
   it('is not waited for: the answer says at once that it has not risen', () => {
@@ -109,7 +109,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     core.close()
     core.raise({ ceiling: nowSlot + 8n })
     core.raise({ floor: nowSlot + 4n, highTick: Number(tick) })
-    expect(other.step()).toBe(Status.ceiling)
+    expect(other.takeOne()).toBe(Status.ceiling)
     expect(other.observe().headTick).toBe(0)
   })
 })
@@ -118,15 +118,15 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
   it('allows no id below it', () => {
     const core = openCore(engine, specFor(freshNamespace(), { state: { kind: 'process' } }))
     core.raise({ floor: nowSlot + 5n, highTick: Number(tick) })
-    expect([core.step(), slotOf(core.id)]).toEqual([Status.ok, nowSlot + 5n])
+    expect([core.takeOne(), slotOf(core.id)]).toEqual([Status.ok, nowSlot + 5n])
     core.raise({ floor: nowSlot })
-    expect([core.step(), slotOf(core.id)]).toEqual([Status.ok, nowSlot + 6n])
+    expect([core.takeOne(), slotOf(core.id)]).toEqual([Status.ok, nowSlot + 6n])
   })
 
   it('makes a clock before the time of the floor count as stepped back', () => {
     const core = openCore(engine, specFor(freshNamespace(), { state: { kind: 'process' } }))
     core.raise({ floor: nowSlot + 80n, highTick: Number(tick) + 9 })
-    expect(core.step()).toBe(Status.ahead)
+    expect(core.takeOne()).toBe(Status.ahead)
     expect(core.observe()).toMatchObject({ headTick: Number(tick) + 10, highTick: Number(tick) + 9 })
   })
 
@@ -135,7 +135,7 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
     const [core, other] = [openCore(engine, specFor(namespace)), openCore(engine, specFor(namespace))]
     expect(core.raise({ floor: nowSlot + 2n, highTick: Number(tick) })).toBe(0n)
     core.raise({ ceiling: nowSlot + 30n })
-    expect([core.step(), other.step()]).toEqual([Status.ok, Status.ok])
+    expect([core.takeOne(), other.takeOne()]).toEqual([Status.ok, Status.ok])
     // A slot that the word has already passed changes nothing.
     expect(core.raise({})).toBe(nowSlot + 4n)
     expect(other.fill(new BigUint64Array(9), 0, 9, { nowTick: Number(tick), limitTick: Number(tick) + 9 })).toBe(9)

@@ -19,7 +19,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
   it("makes ids with the other node's bits by the same functions", () => {
     const namespace = freshNamespace()
     const core = open(specFor(namespace, free, 1))
-    const next = () => [core.step(), nodeOf(core.id), slotOf(core.id), core.idLow] as const
+    const next = () => [core.takeOne(), nodeOf(core.id), slotOf(core.id), core.idLow] as const
     expect(next().slice(0, 3)).toEqual([Status.ok, 1n, nowSlot])
     core.moveTo(specFor(namespace, free, 7))
     expect(next().slice(0, 3)).toEqual([Status.ok, 7n, nowSlot])
@@ -31,10 +31,10 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
   it('leaves its former state to other generators', () => {
     const namespace = freshNamespace()
     const [core, other] = [open(specFor(namespace, free, 1)), open(specFor(namespace, free, 1))]
-    core.step()
+    core.takeOne()
     core.moveTo(specFor(namespace, free, 2))
     core.raise({ floor: nowSlot + 500n })
-    expect([other.step(), nodeOf(other.id), slotOf(other.id)]).toEqual([Status.ok, 1n, nowSlot + 1n])
+    expect([other.takeOne(), nodeOf(other.id), slotOf(other.id)]).toEqual([Status.ok, 1n, nowSlot + 1n])
     expect(other.observe().issued).toBe(1)
   })
 
@@ -43,7 +43,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     const core = open(specFor(namespace, free, 0))
     const array = new BigUint64Array(4)
     for (let node = 1; node <= 5; node++) {
-      expect(core.step()).toBe(Status.ok)
+      expect(core.takeOne()).toBe(Status.ok)
       expect(core.fill(array, 0, 3)).toBe(3)
       expect(core.observe()).toMatchObject({ status: Status.ok, issued: node * 4 })
       core.moveTo(specFor(namespace, free, node))
@@ -69,7 +69,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     core.raise({ ceiling: nowSlot + 8n })
     expect(core.raise({ floor: nowSlot + 7n })).toBeGreaterThan(0n)
     core.moveTo(specFor(namespace, { history: true }, 2))
-    expect(core.step()).toBe(Status.ceiling)
+    expect(core.takeOne()).toBe(Status.ceiling)
     core.raise({ ceiling: (tick + 9n) * 8n })
     for (const at of [2, 4])
       expect(core.grant({ nowTick: Number(tick) + at, limitTick: Number(tick) + at })).toBe(Status.ok)
@@ -80,13 +80,13 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
   it('keeps its state if the other state cannot be opened', () => {
     const namespace = freshNamespace()
     const core = open(specFor(namespace, free, 1))
-    core.step()
+    core.takeOne()
     const folder = '/dev/null/none'
     vi.stubEnv('GRAUPEL_STATE_FOLDER', folder)
     const spec = specFor(namespace, { ...free, state: { kind: 'host' }, stateFolder: folder }, 2)
     for (let attempt = 1; attempt <= 2; attempt++) {
       expect(caught(() => core.moveTo(spec)).code).toBe('ERR_STATE_UNAVAILABLE')
-      expect([core.step(), nodeOf(core.id), slotOf(core.id)]).toEqual([Status.ok, 1n, nowSlot + BigInt(attempt)])
+      expect([core.takeOne(), nodeOf(core.id), slotOf(core.id)]).toEqual([Status.ok, 1n, nowSlot + BigInt(attempt)])
       expect(core.observe().issued).toBe(1 + attempt)
     }
   })
@@ -97,7 +97,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     core.close()
     core.moveTo(specFor(namespace, free, 2))
     expect([
-      core.step(),
+      core.takeOne(),
       core.observe().status,
       core.grant({ nowTick: Number(tick), limitTick: Number(tick) }),
     ]).toEqual(Array(3).fill(Status.closed))
@@ -107,8 +107,8 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     const moved = open(specFor(namespace, free, 1))
     moved.moveTo(specFor(namespace, free, 2))
     moved.close()
-    expect(moved.step()).toBe(Status.closed)
-    expect([other.step(), slotOf(other.id)]).toEqual([Status.ok, nowSlot])
+    expect(moved.takeOne()).toBe(Status.closed)
+    expect([other.takeOne(), slotOf(other.id)]).toEqual([Status.ok, nowSlot])
   })
 
   it('keeps its new state, and releases its former state', async () => {
@@ -123,7 +123,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     }
     // The next native generator gets the number of a collected generator.
     const others = Array.from({ length: 100 }, () => open(specFor(namespace, free, 101)))
-    expect([core.step(), nodeOf(core.id), core.observe().issued]).toEqual([Status.ok, 100n, 1])
+    expect([core.takeOne(), nodeOf(core.id), core.observe().issued]).toEqual([Status.ok, 100n, 1])
     expect(others[0]?.observe()).toMatchObject({ issued: 0, lastTick: -1 })
   })
 })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { removeChain } from '../../src/host/claim-steps.js'
+import { removeChain } from '../../src/host/claim-chain.js'
 import { pagesFolder } from '../../src/host/folder.js'
 import { attempt } from '../../src/host/system.js'
 import { freshNamespace } from '../support/engines.ts'
@@ -19,7 +19,7 @@ afterEach(cleanUp)
 
 const plan = (): Plan => ({ node: 7, namespace: freshNamespace(), onRollback: 'wait', maxWaitMs: 2000 })
 
-/** Removes a folder at once: a chain of which the latest step alone is missing says less than no chain. */
+/** Removes a folder at once: a chain of which the latest link alone is missing says less than no chain. */
 function isRemoved(path: string): boolean {
   const isDone = attempt(() => {
     removeChain(path)

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { claims, forgetClaim } from '../../src/host/claim.js'
-import type { latestStep } from '../../src/host/claim-steps.js'
+import type { latestLink } from '../../src/host/claim-chain.js'
 import { caught } from '../support/engines.ts'
 import {
   claimant,
@@ -17,8 +17,8 @@ import {
   remove,
   take,
   writeChain,
+  writeLink,
   writePage,
-  writeStep,
 } from './claims.ts'
 
 describe('a claim', () => {
@@ -26,7 +26,7 @@ describe('a claim', () => {
     const own = claimant()
     expect(take(own)).toMatchObject({ number: 1, isOwn: false, floor: 1001n, ceiling: 1500n })
     expect(numbersOf(own)).toEqual([1])
-    expect(claims.isHeld(own, own.held.step)).toBe(true)
+    expect(claims.isHeld(own, own.held.link)).toBe(true)
   })
 
   it('is raised above the word once, even if several threads find its ceiling too low', () => {
@@ -39,16 +39,16 @@ describe('a claim', () => {
     }
   })
 
-  it('is raised by the next step, which keeps its predecessor', () => {
+  it('is raised by the next link, which keeps its predecessor', () => {
     const own = claimant()
     const first = take(own)
     Object.assign(own.held, { word: 1500n })
-    expect(take(own)).toMatchObject({ from: first.step, number: 2, isOwn: true, floor: 1500n, ceiling: 2000n })
+    expect(take(own)).toMatchObject({ from: first.link, number: 2, isOwn: true, floor: 1500n, ceiling: 2000n })
     expect(numbersOf(own)).toEqual([1, 2])
     expect(take(own)).toMatchObject({ number: 3, floor: 2000n })
     expect(numbersOf(own)).toEqual([2, 3])
-    expect(claims.isHeld(own, first.step)).toBe(false)
-    expect(claims.isHeld(own, own.held.step)).toBe(true)
+    expect(claims.isHeld(own, first.link)).toBe(false)
+    expect(claims.isHeld(own, own.held.link)).toBe(true)
   })
 
   it('of a process that is gone is continued at its ceiling', () => {
@@ -59,7 +59,7 @@ describe('a claim', () => {
 
   it('that was given back is continued at its word', () => {
     const own = claimant()
-    claims.release(own, take(own).step, 1234n)
+    claims.release(own, take(own).link, 1234n)
     expect(latestOf(own)?.says).toMatchObject({ use: 'released', ceiling: '1234' })
     expect(take({ ...own, owner: 'another' })).toMatchObject({ number: 3, isOwn: false, floor: 1234n })
   })
@@ -76,29 +76,29 @@ describe('a claim', () => {
 
   it('is not given back by a process that has lost it', () => {
     const own = claimant()
-    const { step } = take(own)
+    const { link } = take(own)
     remove(own)
-    writeStep(own, '1.b')
-    claims.release(own, step, 5000n)
+    writeLink(own, '1.b')
+    claims.release(own, link, 5000n)
     expect(latestOf(own)?.says).toMatchObject({ use: 'counts', owner: 'theirs' })
   })
 
-  it('is not given back if another thread has made the next step meanwhile', () => {
+  it('is not given back if another thread has made the next link meanwhile', () => {
     const own = claimant()
-    const { step } = take(own)
+    const { link } = take(own)
     Object.assign(own.held, { word: 1500n })
     take(own)
-    claims.release(own, step, 1234n)
+    claims.release(own, link, 1234n)
     expect(latestOf(own)?.says).toMatchObject({ use: 'counts', ceiling: '2000' })
   })
 
   it('is lost if another process has begun it again, with the same number', () => {
     const own = claimant()
-    const { step } = take(own)
-    expect(claims.isHeld(own, step)).toBe(true)
+    const { link } = take(own)
+    expect(claims.isHeld(own, link)).toBe(true)
     remove(own)
-    writeStep(own, '1.b')
-    expect(claims.isHeld(own, step)).toBe(false)
+    writeLink(own, '1.b')
+    expect(claims.isHeld(own, link)).toBe(false)
   })
 
   it.each([
@@ -126,7 +126,7 @@ describe('a claim', () => {
     expect(isThere(own)).toBe(false)
   })
 
-  it('is left to the page if its process finds a native process in the page after its step', () => {
+  it('is left to the page if its process finds a native process in the page after its link', () => {
     const own = claimant()
     inFrontOf('renameSync', () => writePage(own, 7000n, 0n, other.pid))
     expect(caught(() => take(own)).code).toBe('ERR_STATE_UNREACHABLE')
@@ -135,13 +135,13 @@ describe('a claim', () => {
 })
 
 describe('a claim that leaves its key to a page', () => {
-  it('makes a step for the page, which begins at its ceiling', () => {
+  it('makes a link for the page, which begins at its ceiling', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '7000' })
     const given = claims.giveToPage(own.place, own, clock)
     expect(latestOf(own)).toMatchObject({ number: 6, name: given?.name, says: { use: 'page', pid: process.pid } })
     expect(given).toEqual({ name: '6.a5', next: `7.${latestOf(own)?.says.token}`, floor: 7000n })
-    // Later processes get the same step.
+    // Later processes get the same link.
     expect(claims.giveToPage(own.place, own, clock)).toEqual(given)
   })
 
@@ -166,7 +166,7 @@ describe('a claim that leaves its key to a page', () => {
 })
 
 describe('a claim that is forgotten', () => {
-  const forget = (own: Own) => forgetClaim(own.place, latestOf(own) as NonNullable<ReturnType<typeof latestStep>>)
+  const forget = (own: Own) => forgetClaim(own.place, latestOf(own) as NonNullable<ReturnType<typeof latestLink>>)
 
   it('is gone, and a later claim has no floor', () => {
     const own = claimant()
@@ -180,7 +180,7 @@ describe('a claim that is forgotten', () => {
   it('stays if another process takes it up at this moment', () => {
     const own = claimant()
     writeChain(own, gone)
-    inFrontOf('linkSync', () => writeStep(own, '6.a5'))
+    inFrontOf('linkSync', () => writeLink(own, '6.a5'))
     expect(forget(own)).toBe(false)
     expect(latestOf(own)?.says).toMatchObject({ use: 'counts', owner: 'theirs' })
   })
@@ -198,7 +198,7 @@ describe('a claim that is forgotten', () => {
     writeChain(own, { ...gone, ceiling: '7000' })
     inFrontOf('renameSync', () => expect(take(own)).toMatchObject({ number: 7, floor: 1001n }))
     expect(forget(own)).toBe(true)
-    expect(claims.isHeld(own, own.held.step)).toBe(false)
+    expect(claims.isHeld(own, own.held.link)).toBe(false)
   })
 
   it('has been forgotten by another process if its folder is gone', () => {

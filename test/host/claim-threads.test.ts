@@ -11,46 +11,46 @@ import {
   other,
   remove,
   take,
+  writeLink,
   writePage,
-  writeStep,
 } from './claims.ts'
 
-/** Takes a claim like a thread that has not raised the floor yet: the other threads do not have the step. */
+/** Takes a claim like a thread that has not raised the floor yet: the other threads do not have the link. */
 const takeInSecret = (own: Own) => claims.take(own, clock, own.held)
 const looks = () => vi.spyOn(Atomics, 'wait').mockReturnValue('timed-out')
 
 describe('threads that take a claim at once', () => {
-  it('have one step: the thread that is later finds the step of the other, and does not wait', () => {
+  it('have one link: the thread that is later finds the link of the other, and does not wait', () => {
     const own = claimant()
     const wait = looks()
-    // After this thread has found no step.
+    // After this thread has found no link.
     inFrontOf('openSync', () => take(own))
     expect(take(own)).toMatchObject({ number: 2, isOwn: true, floor: 1500n })
     expect(wait).not.toHaveBeenCalled()
   })
 
-  it('wait for the floor of a step that another thread has just made', () => {
+  it('wait for the floor of a link that another thread has just made', () => {
     const own = claimant()
-    const { step } = takeInSecret(own)
+    const { link } = takeInSecret(own)
     const wait = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
-      if (wait.mock.calls.length === 3) own.held.step = step
+      if (wait.mock.calls.length === 3) own.held.link = link
       return 'timed-out'
     })
-    expect(take(own)).toMatchObject({ from: step, number: 2, isOwn: true, floor: 1500n })
+    expect(take(own)).toMatchObject({ from: link, number: 2, isOwn: true, floor: 1500n })
     expect(wait).toHaveBeenCalledTimes(3)
   })
 
-  it('wait for it also if the claim was deleted, and the step has the number of the last one', () => {
+  it('wait for it also if the claim was deleted, and the link has the number of the last one', () => {
     const own = claimant()
-    const { step } = take(own)
+    const { link } = take(own)
     remove(own)
     takeInSecret(own)
     const wait = looks()
-    expect(take(own)).toMatchObject({ from: step, number: 2, isOwn: false, floor: 1500n })
+    expect(take(own)).toMatchObject({ from: link, number: 2, isOwn: false, floor: 1500n })
     expect(wait).toHaveBeenCalled()
   })
 
-  it('continue at the ceiling of a step whose thread was terminated', () => {
+  it('continue at the ceiling of a link whose thread was terminated', () => {
     const own = claimant()
     takeInSecret(own)
     looks()
@@ -61,15 +61,15 @@ describe('threads that take a claim at once', () => {
 describe('a claim that was deleted', () => {
   it('is looked for again by a process that was refused, because another had taken it', () => {
     const own = claimant()
-    const { step } = take(own)
+    const { link } = take(own)
     remove(own)
-    inFrontOf('renameSync', () => writeStep(own, '1.b'))
+    inFrontOf('renameSync', () => writeLink(own, '1.b'))
     expect(caught(() => take(own)).code).toBe('ERR_STATE_UNREACHABLE')
-    expect(own.held.step).toBe(step)
-    expect(claims.isHeld(own, step)).toBe(false)
+    expect(own.held.link).toBe(link)
+    expect(claims.isHeld(own, link)).toBe(false)
     // As soon as the other process has given it back, the first one has it again.
-    writeStep(own, '2.a1', { use: 'released', ceiling: '1800' })
-    expect(take(own)).toMatchObject({ from: step, number: 3, isOwn: false, floor: 1800n })
+    writeLink(own, '2.a1', { use: 'released', ceiling: '1800' })
+    expect(take(own)).toMatchObject({ from: link, number: 3, isOwn: false, floor: 1800n })
   })
 
   it.each([

@@ -35,9 +35,9 @@ afterEach(cleanUp)
 const plan = (): Plan => ({ node: 7, namespace: freshNamespace() })
 const pidOf = (process: Obedient) => process.started.child.pid
 
-/** Returns the time of the highest ceiling in the texts of steps. */
-function ceilingMsIn(steps: string): number {
-  const ceilings = Array.from(steps.matchAll(/"ceiling":"(\d+)"/g), ([, slot]) => Number(BigInt(slot as string) >> 12n))
+/** Returns the time of the highest ceiling in the texts of links. */
+function ceilingMsIn(links: string): number {
+  const ceilings = Array.from(links.matchAll(/"ceiling":"(\d+)"/g), ([, slot]) => Number(BigInt(slot as string) >> 12n))
   return layouts.twitter.epochMs + Math.max(...ceilings)
 }
 
@@ -108,21 +108,21 @@ describe('a node that the js engine counts', () => {
     expect(duplicatesAmong(records)).toBe(0)
   })
 
-  it('leaves only its latest step and the step before in its folder', async () => {
+  it('leaves only its latest link and the link before in its folder', async () => {
     const own = plan()
     const first = await opened(own, js)
     const [claim = ''] = claimsOf(own.namespace ?? '')
-    const steps = () =>
+    const links = () =>
       readdirSync(claim)
         .map((name) => Number.parseInt(name, 10))
         .sort((a, b) => a - b)
-    const [begin = 0] = steps()
-    // Each step is half a second.
+    const [begin = 0] = links()
+    // Each link is half a second.
     await until(async () => {
       await first.issue({ count: 20 })
-      return (steps().at(-1) ?? 0) >= begin + 3
+      return (links().at(-1) ?? 0) >= begin + 3
     })
-    const [earlier = 0, ...latest] = steps()
+    const [earlier = 0, ...latest] = links()
     expect(latest).toEqual([earlier + 1])
   })
 })
@@ -242,10 +242,10 @@ describeWith(['linux', 'mounts'], 'without a folder for claims', () => {
     await process.open(plan())
     const before = await process.issue({ count: 20 })
     await process.shell('mount -o remount,ro /dev/shm')
-    const steps = await process.shell('cat /dev/shm/graupel-*/*.claim/*')
+    const links = await process.shell('cat /dev/shm/graupel-*/*.claim/*')
     const during = await process.issueUntilRefused()
     expect(during.error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE', causeCode: 'EROFS' })
-    expectRefusedAt(ceilingMsIn(steps), during)
+    expectRefusedAt(ceilingMsIn(links), during)
     await process.shell('mount -o remount,rw /dev/shm')
     const after = await process.issue({ count: 20 })
     expect(after.error).toBeUndefined()
@@ -269,9 +269,9 @@ describeWith(['linux', 'root'], 'a node of the js engine whose process has given
     await process.take(3)
     await process.becomeUser(65_534)
     const [claim = ''] = claimsOf(own.namespace ?? '')
-    const steps = readdirSync(claim).map((name) => readFileSync(join(claim, name), 'utf8'))
+    const links = readdirSync(claim).map((name) => readFileSync(join(claim, name), 'utf8'))
     const refused = await process.issueUntilRefused()
-    expectRefusedAt(ceilingMsIn(steps.join()), refused)
+    expectRefusedAt(ceilingMsIn(links.join()), refused)
     expect(refused.error).toMatchObject({
       code: 'ERR_STATE_UNAVAILABLE',
       message: expect.stringMatching(/belongs to user 0, .* for user 65534, .*; create generators after/),

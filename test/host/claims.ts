@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, vi } from 'vitest'
 import { claims } from '../../src/host/claim.js'
-import { latestStep } from '../../src/host/claim-steps.js'
+import { latestLink } from '../../src/host/claim-chain.js'
 import { nameOf, pagesFolder } from '../../src/host/folder.js'
 import { pageAt } from '../../src/host/format.js'
 import { sleeper } from '../support/sleeper.ts'
@@ -50,19 +50,19 @@ export function claimant() {
   count += 1
   const key = `real 0 1 41 22 12 0 ${count} test`
   const place = join(pages, `${nameOf(key)}.claim`)
-  return { key, description, owner: 'ours', place, held: { step: 0, word: 0n, ceiling: 0n } }
+  return { key, description, owner: 'ours', place, held: { link: 0, word: 0n, ceiling: 0n } }
 }
 export type Own = ReturnType<typeof claimant>
 
-/** Takes a claim, and keeps its step like the js engine. Adds the number of the step. */
+/** Takes a claim, and keeps its link like the js engine. Adds the number of the link. */
 export function take(own: Own) {
   const claimed = claims.take(own, clock, own.held)
-  own.held.step = claimed.step
+  own.held.link = claimed.link
   return { number: latestOf(own)?.number, ...claimed }
 }
 
-/** Writes a step of the other process. By default its token is `a` and its number. */
-export function writeStep({ key, place }: Own, name: string, more: object = {}): void {
+/** Writes a link of the other process. By default its token is `a` and its number. */
+export function writeLink({ key, place }: Own, name: string, more: object = {}): void {
   mkdirSync(place, { recursive: true, mode: 0o700 })
   const running = { pid: other.pid, pidNamespace: ownNamespace(), startTime: 0, bootId: '' }
   const token = `a${name.split('.')[0]}`
@@ -84,22 +84,22 @@ function ownNamespace(): number {
   return process.platform === 'linux' ? Number(/\d+/.exec(fs.readlinkSync('/proc/self/ns/pid'))?.[0]) : 0
 }
 
-/** Writes a chain whose latest step is number 5. */
+/** Writes a chain whose latest link is number 5. */
 export function writeChain(own: Own, latest: object): void {
-  writeStep(own, '4.a3', gone)
-  writeStep(own, '5.a4', latest)
+  writeLink(own, '4.a3', gone)
+  writeLink(own, '5.a4', latest)
 }
 export const numbersOf = ({ place }: Own) =>
   readdirSync(place)
     .map((name) => Number(name.split('.')[0]))
     .sort((a, b) => a - b)
-export const latestOf = ({ place }: Own) => latestStep(place)
+export const latestOf = ({ place }: Own) => latestLink(place)
 export const remove = ({ place }: Own) => rmSync(place, { recursive: true })
 export const isThere = ({ place }: Own) => existsSync(place)
 
 /**
- * Runs an action before the next link(), before the rename() that makes the first step, or, if there is no
- * step yet, before the page beside the claim is opened.
+ * Runs an action before the next link(), before the rename() that makes the first link, or, if there is no
+ * link yet, before the page beside the claim is opened.
  */
 export function inFrontOf(call: 'linkSync' | 'renameSync' | 'openSync', act: () => void): void {
   const real = fs[call] as (...words: unknown[]) => never

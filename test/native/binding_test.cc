@@ -290,7 +290,7 @@ class Life {
     set("path", Text(""));
     set("fileKey", Text(""));
     set("stateFolder", Text(""));
-    set("claimStep", Text(""));
+    set("claimLink", Text(""));
     set("claimNext", Text(""));
     set("claimFloor", BigInt(0));
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { GraupelError, rangeError } from '../../src/core/errors.js'
-import { fetchAt, nextStep } from '../../src/numbers/prefetcher.js'
+import { fetchAt, nextBatchSize } from '../../src/numbers/prefetcher.js'
 import { caught } from '../support/engines.js'
 import { heldNumbers } from './held-source.js'
 
@@ -53,13 +53,15 @@ describe('the step', () => {
   const steps = { least: 10, most: 80, batchMs: 1000, prefetchAt: 0.8, leadMs: 0 }
 
   it('is doubled, kept or halved by how long a segment lasted', () => {
-    const cases = [999, 1000, 1999, 2000, Number.POSITIVE_INFINITY].map((lastedMs) => nextStep(40, lastedMs, steps))
+    const cases = [999, 1000, 1999, 2000, Number.POSITIVE_INFINITY].map((lastedMs) =>
+      nextBatchSize(40, lastedMs, steps),
+    )
     expect(cases).toEqual([80, 40, 40, 20, 20])
-    expect(nextStep(80, 0, steps)).toBe(80)
-    expect(nextStep(50, 0, steps)).toBe(80)
-    expect(nextStep(15, 1e9, steps)).toBe(10)
-    expect(nextStep(1, 1e9, { ...steps, least: 1 })).toBe(1)
-    expect(nextStep(2 ** 53 - 1, 0, { ...steps, most: Number.MAX_SAFE_INTEGER })).toBe(2 ** 53 - 1)
+    expect(nextBatchSize(80, 0, steps)).toBe(80)
+    expect(nextBatchSize(50, 0, steps)).toBe(80)
+    expect(nextBatchSize(15, 1e9, steps)).toBe(10)
+    expect(nextBatchSize(1, 1e9, { ...steps, least: 1 })).toBe(1)
+    expect(nextBatchSize(2 ** 53 - 1, 0, { ...steps, most: Number.MAX_SAFE_INTEGER })).toBe(2 ** 53 - 1)
   })
 
   it('sets the position in the segment at which the next segment is fetched', () => {

@@ -63,14 +63,14 @@ function patternsFor(layout: Layout): fc.Arbitrary<string> {
     .map(({ smallest, isShort, isJoined, isNatural, extra, order, literals }) => {
       const times = units.slice(0, smallest + 1)
       if (isShort && mayBeShort) times[0] = 'yy'
-      let tokens = layout.placements.flatMap(({ name, bits }, i) => {
+      let placeholders = layout.placements.flatMap(({ name, bits }, i) => {
         if (name === 'timestamp') return times
         if (isJoined && canJoin && name !== 'sequence') return name === nodeFields[0]?.name ? ['node'] : []
         const width = String(2 ** bits - 1).length + (extra[i] as number)
         return extra[i] === 3 ? [name] : [`${name}:${width}`]
       })
-      if (!isNatural) tokens = shuffle(tokens, order)
-      return tokens.map((token, i) => `${literals[i]}{${token}}`).join('') + literals[12]
+      if (!isNatural) placeholders = shuffle(placeholders, order)
+      return placeholders.map((placeholder, i) => `${literals[i]}{${placeholder}}`).join('') + literals[12]
     })
 }
 

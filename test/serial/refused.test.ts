@@ -129,7 +129,7 @@ const rows: [pattern: string, reason: string, layout?: Layout][] = [
   // Names that are used twice.
   [
     '{yyyyMMddHHmmssSSS}{dd}{sequence}',
-    '{dd} stands there twice; use each token once',
+    '{dd} stands there twice; use each placeholder once',
     layoutOf({
       fields: [
         ['timestamp', 41],
@@ -173,15 +173,15 @@ const rows: [pattern: string, reason: string, layout?: Layout][] = [
       ],
     }),
   ],
-  // Unknown tokens.
+  // Unknown placeholders.
   [
     '{yyyyMMddHHmmssSSS}{shard}{sequence}',
-    "there is no token 'shard'; the tokens are {yyyy}, {yy}, {MM}, {dd}, {HH}, {mm}, {ss}, {SSS}, {datacenter}, {worker}, {node}, {sequence}",
+    "there is no placeholder 'shard'; the placeholders are {yyyy}, {yy}, {MM}, {dd}, {HH}, {mm}, {ss}, {SSS}, {datacenter}, {worker}, {node}, {sequence}",
   ],
-  ['{yyyyMMddHHmmssSSS}{node}{sequence}', "there is no token 'node'; the tokens are", layoutOf({})],
+  ['{yyyyMMddHHmmssSSS}{node}{sequence}', "there is no placeholder 'node'; the placeholders are", layoutOf({})],
   [
     '{other}',
-    'the tokens are {yyyy}, {yy}, {MM}, {dd}, {HH}, {mm}, {ss}, {SSS}, {worker}, {node}, {sequence}',
+    'the placeholders are {yyyy}, {yy}, {MM}, {dd}, {HH}, {mm}, {ss}, {SSS}, {worker}, {node}, {sequence}',
     layoutOf({
       fields: [
         ['timestamp', 41],
@@ -192,8 +192,8 @@ const rows: [pattern: string, reason: string, layout?: Layout][] = [
       ],
     }),
   ],
-  ['{timestamp}{node}{sequence}', "there is no token 'timestamp'"],
-  ['{yyyyMMddHHmmssSSS}{node}{sequence}{sequence}', '{sequence} stands there twice; use each token once'],
+  ['{timestamp}{node}{sequence}', "there is no placeholder 'timestamp'"],
+  ['{yyyyMMddHHmmssSSS}{node}{sequence}{sequence}', '{sequence} stands there twice; use each placeholder once'],
 ]
 
 describe('a serial is refused with the pattern', () => {

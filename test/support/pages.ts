@@ -14,9 +14,9 @@ export function pagesOf(namespace: string): string[] {
 /** Returns the paths of the js engine's claims whose namespace begins with a text. A claim is a folder. */
 export function claimsOf(namespace: string): string[] {
   return pathsWith('.claim').filter((path) =>
-    namesIn(path).some((step) => {
-      // Empty if the step was removed after the folder was listed.
-      const text = headOf(join(path, step)).toString()
+    namesIn(path).some((link) => {
+      // Empty if the link was removed after the folder was listed.
+      const text = headOf(join(path, link)).toString()
       return /^\{.*\}$/s.test(text.trim()) && namespaceIn(JSON.parse(text).key)?.startsWith(namespace)
     }),
   )

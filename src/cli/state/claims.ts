@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { GraupelError } from '../../core/errors.js'
-import { type Latest, latestStep } from '../../host/claim-steps.js'
+import { type Latest, latestLink } from '../../host/claim-chain.js'
 import { isClaimName } from '../../host/folder.js'
 import { type Fate, fateOf } from '../../host/process.js'
 import { attempt, hasCode } from '../../host/system.js'
@@ -36,21 +36,21 @@ export function isClaimAt(path: string): boolean {
 
 /**
  * Reads the claim at a path. @throws as {@link readClaim}; GraupelError `ERR_STATE_UNAVAILABLE` if it has no
- * step
+ * link
  */
 export function claimAt(path: string): Claim {
   const claim = readClaim(path)
   if (claim !== undefined) return claim
   throw new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `the claim ${path} has no step, because it is being made or removed, or was left over; try again, or remove left over claims by 'graupel state --clean'`,
+    `the claim ${path} has no link, because it is being made or removed, or was left over; try again, or remove left over claims by 'graupel state --clean'`,
   )
 }
 
 /**
  * Reads a claim.
  *
- * @returns `undefined` if there is no claim, or no step in it, because it is being made or removed, or was
+ * @returns `undefined` if there is no claim, or no link in it, because it is being made or removed, or was
  * left over.
  * @throws GraupelError `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_CORRUPT`
  */
@@ -81,7 +81,7 @@ function latestOf(path: string): Latest | undefined {
         `${path} is not a folder, and a claim has to be a folder; find out which program put it there`,
       )
     }
-    return latestStep(path)
+    return latestLink(path)
   } catch (error) {
     if (error instanceof GraupelError) throw error
     if (hasCode(error, 'ENOENT')) return undefined

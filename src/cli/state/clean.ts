@@ -103,7 +103,7 @@ function heldBy({ holder }: Claim): string | undefined {
 }
 
 /**
- * Removes the folder of a claim without a step. A process that is about to make a step makes the folder anew.
+ * Removes the folder of a claim without a link. A process that is about to make a link makes the folder anew.
  */
 function removeEmpty(path: string): Removal | undefined {
   try {

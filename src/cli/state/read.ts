@@ -89,7 +89,7 @@ export interface Ids {
   timeMs(slot: bigint): number
 }
 
-/** The part of a claim's latest step that is about ids. */
+/** The part of a claim's latest link that is about ids. */
 interface ClaimedIds {
   readonly kind: 'claim'
   readonly key: string

@@ -50,10 +50,10 @@ export class JsClaim {
    * for the claim once a tick. @throws as `take`
    */
   check(nowTick: number): void {
-    const { isClaimed, step } = this.#state
-    if (isClaimed ? nowTick === this.#checkedTick : step === 0) return
-    const isThere = () => this.#claims.isHeld(this.#claimant, this.#state.step)
-    // Twice, because another thread may have made a step meanwhile, and removed the step that was looked for.
+    const { isClaimed, link } = this.#state
+    if (isClaimed ? nowTick === this.#checkedTick : link === 0) return
+    const isThere = () => this.#claims.isHeld(this.#claimant, this.#state.link)
+    // Twice, because another thread may have made a link meanwhile, and removed the link that was looked for.
     if (!isClaimed || (!isThere() && !isThere())) this.take()
     this.#checkedTick = nowTick
   }
@@ -61,29 +61,29 @@ export class JsClaim {
   /** Takes the key for this process, or raises its ceiling. @throws GraupelError as {@link Claims} says */
   take(): void {
     const state = this.#state
-    const { from, step, isOwn, floor, ceiling } = this.#claims.take(this.#claimant, this.#clock, state)
+    const { from, link, isOwn, floor, ceiling } = this.#claims.take(this.#claimant, this.#clock, state)
     if (!isOwn) {
       state.raiseFloor(floor)
       // Ids below the floor may have the time of the floor, so a clock that shows an earlier time is behind.
       if (floor > 0n) state.raiseHighTick(state.tickOf(floor - 1n))
     }
     state.raiseCeiling(ceiling)
-    if (state.moveStep(from, step)) state.markClaimed()
-    // Another thread has made a step meanwhile. If the claim was deleted in between, the ceiling of that step
+    if (state.moveLink(from, link)) state.markClaimed()
+    // Another thread has made a link meanwhile. If the claim was deleted in between, the ceiling of that link
     // may be below the ceiling that was just raised, so it is raised as well.
     else this.take()
   }
 
   /** Ends a generator. The last one gives the key back, so that another process can take it at once. */
   leave(): void {
-    const step = this.#state.leave()
-    if (step !== 0) this.#claims.release(this.#claimant, step, this.#state.word)
+    const link = this.#state.leave()
+    if (link !== 0) this.#claims.release(this.#claimant, link, this.#state.word)
   }
 
-  /** Gives the key back at the end of the process. Other threads make a step before they go on. */
+  /** Gives the key back at the end of the process. Other threads make a link before they go on. */
   end(): void {
     const state = this.#state
-    const { step } = state
-    if (state.isClaimed) this.#claims.release(this.#claimant, step, state.raiseFloor(state.ceiling))
+    const { link } = state
+    if (state.isClaimed) this.#claims.release(this.#claimant, link, state.raiseFloor(state.ceiling))
   }
 }

@@ -93,7 +93,7 @@ export class JsCore implements Core {
     return id32[low] as number
   }
 
-  step(): number {
+  takeOne(): number {
     const nowMs = this.#clock()
     const run = this.#run
     const sequence = run.sequence

@@ -89,16 +89,16 @@ export class State implements Held {
     this.#raise(fields64.ceiling, slot)
   }
 
-  /** The step of the claim by which the process holds the key, as {@link Held} says. It stays afterwards. */
-  get step(): number {
-    return Atomics.load(this.#table.words32, this.#at / 4 + fields32.step)
+  /** The link of the claim by which the process holds the key, as {@link Held} says. It stays afterwards. */
+  get link(): number {
+    return Atomics.load(this.#table.words32, this.#at / 4 + fields32.link)
   }
 
   /**
-   * Replaces the step. False if the step is no longer `from`, because another thread has made a later step.
+   * Replaces the link. False if the link is no longer `from`, because another thread has made a later link.
    */
-  moveStep(from: number, to: number): boolean {
-    return Atomics.compareExchange(this.#table.words32, this.#at / 4 + fields32.step, from, to) === from
+  moveLink(from: number, to: number): boolean {
+    return Atomics.compareExchange(this.#table.words32, this.#at / 4 + fields32.link, from, to) === from
   }
 
   /** Counts a generator of this process on the key. */
@@ -117,20 +117,20 @@ export class State implements Held {
 
   /**
    * Ends a generator of this process. The last generator takes the mark of the claim with it, in one
-   * exchange: a generator that another thread opens afterwards finds no mark, and makes a step before its
+   * exchange: a generator that another thread opens afterwards finds no mark, and makes a link before its
    * first id.
    *
-   * @returns The step to give back; 0 if there is none, or other generators go on.
+   * @returns The link to give back; 0 if there is none, or other generators go on.
    */
   leave(): number {
     const at = this.#at / 4 + fields32.users
     for (;;) {
       const users = Atomics.load(this.#table.words32, at)
-      // Read before the exchange: a step that another thread makes afterwards is not this generator's.
-      const { step } = this
+      // Read before the exchange: a link that another thread makes afterwards is not this generator's.
+      const { link } = this
       const isLast = users === 3
       const rest = isLast ? 0 : users - 2
-      if (Atomics.compareExchange(this.#table.words32, at, users, rest) === users) return isLast ? step : 0
+      if (Atomics.compareExchange(this.#table.words32, at, users, rest) === users) return isLast ? link : 0
     }
   }
 

@@ -1,6 +1,6 @@
 import { high, low } from '../../core/typed-array.js'
 import type { Binding, Fault } from '../../state/addon.js'
-import type { PageStep } from '../../state/claims.js'
+import type { PageLink } from '../../state/claims.js'
 import {
   type Bounds,
   type CeilingWaited,
@@ -21,11 +21,11 @@ export interface NativeEngine {
   /** Reads the generation of the machine. */
   generation(): number
   /**
-   * @param step - The step of the key's claim that leaves the key to the page, if there is a claim.
+   * @param link - The link of the key's claim that leaves the key to the page, if there is a claim.
    * @param reopen - Opens the core that replaces this one in `moveTo`; a core of the same engine.
    * @throws errors that `errorOf` makes of faults.
    */
-  open(spec: CoreSpec, step: PageStep | undefined, reopen: (spec: CoreSpec) => Core): Core
+  open(spec: CoreSpec, link: PageLink | undefined, reopen: (spec: CoreSpec) => Core): Core
 }
 
 // The mailbox (`native/binding/environment.h`), in units of each view.
@@ -119,15 +119,15 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       this.#viewed = viewed
     }
 
-    static open(spec: CoreSpec, step: PageStep | undefined, reopen: Reopen): NativeCore {
+    static open(spec: CoreSpec, link: PageLink | undefined, reopen: Reopen): NativeCore {
       numbers[nowAt] = spec.nowMs
       const { kind } = spec.state
       const { path, key: fileKey, reserveTicks } = spec.state.kind === 'file' ? spec.state : noFile
       const owner = binding.open({
         ...spec,
-        claimStep: step?.name ?? '',
-        claimNext: step?.next ?? '',
-        claimFloor: step?.floor ?? 0n,
+        claimLink: link?.name ?? '',
+        claimNext: link?.next ?? '',
+        claimFloor: link?.floor ?? 0n,
         maxTick: BigInt(spec.maxTick),
         sequenceStart: startModes[spec.sequenceStart],
         place: kind === 'host' || kind === 'file' ? places.host : places.process,
@@ -153,7 +153,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       return words32[low] as number
     }
 
-    step(): number {
+    takeOne(): number {
       // The clock first, because a user's function may use another generator.
       if (this.#clock !== undefined) numbers[nowAt] = this.#clock()
       words32[handleAt] = this.#handle
@@ -299,6 +299,6 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
   return {
     binding,
     generation,
-    open: (spec, step, reopen) => NativeCore.open(spec, step, reopen),
+    open: (spec, link, reopen) => NativeCore.open(spec, link, reopen),
   }
 }

@@ -67,8 +67,8 @@ export async function opened(store: Store): Promise<Opened> {
  * TLS. @throws RangeError
  */
 function partsOf(url: StoreUrl, port: number, names: readonly string[]) {
-  const { scheme, place, credentials } = url
-  const [hosts, path] = cut(place, '/')
+  const { scheme, address, credentials } = url
+  const [hosts, path] = cut(address, '/')
   if (!hosts.split(',').every((host) => URL.canParse(`http://${host}`))) {
     throw rangeError('ERR_OPTION_INVALID', `store has no host; write ${scheme}//127.0.0.1:${port}`, 'store')
   }

@@ -11,38 +11,38 @@ const api: Client = {
   name: undefined,
   async open(_, url, { names }) {
     const { kubernetesStore } = await import('../kubernetes.js')
-    return opened(kubernetesStore({ ...names, ...placeOf(url) }))
+    return opened(kubernetesStore({ ...names, ...readCluster(url) }))
   },
 }
 
 /**
- * Reads the place of a cluster. `kubernetes:` is the cluster in which the program runs. The URL names the
+ * Reads which cluster a URL names. `kubernetes:` is the cluster in which the program runs. The URL names the
  * file of a token, because every user of the host can read the arguments of a command.
  *
  * @throws RangeError
  */
-function placeOf(url: StoreUrl): KubernetesStoreOptions {
+function readCluster(url: StoreUrl): KubernetesStoreOptions {
   if (url.rest === '') return {}
-  const place = URL.canParse(url.text) ? new URL(url.text) : undefined
-  const [, namespace = '', ...more] = place?.pathname.split('/') ?? []
-  if (!place?.host || namespace === '' || more.length > 0 || place.username || place.password) {
+  const parsed = URL.canParse(url.text) ? new URL(url.text) : undefined
+  const [, namespace = '', ...more] = parsed?.pathname.split('/') ?? []
+  if (!parsed?.host || namespace === '' || more.length > 0 || parsed.username || parsed.password) {
     throw rangeError(
       'ERR_OPTION_INVALID',
       `store names no cluster and namespace; write ${form}, kubernetes+http: for kubectl proxy, or kubernetes: in a pod`,
       'store',
     )
   }
-  for (const name of place.searchParams.keys()) {
+  for (const name of parsed.searchParams.keys()) {
     if (name === 'token-file' || name === 'ca-file') continue
     throw rangeError('ERR_OPTION_INVALID', `store has a parameter '${name}'; write ${form}`, 'store')
   }
-  const tokenFile = place.searchParams.get('token-file')
-  const caFile = place.searchParams.get('ca-file')
+  const tokenFile = parsed.searchParams.get('token-file')
+  const caFile = parsed.searchParams.get('ca-file')
   const sent = caFile ? fetchTrusting(() => readText(caFile)) : fetch
   const trust = `${caFile ? 'correct' : 'add'} ca-file=FILE, with the certificate-authority of the kubeconfig`
   const isPlain = url.scheme === 'kubernetes+http:'
   return {
-    url: `${isPlain ? 'http' : 'https'}://${place.host}`,
+    url: `${isPlain ? 'http' : 'https'}://${parsed.host}`,
     namespace,
     ...(tokenFile && { headers: async () => ({ authorization: `Bearer ${(await readText(tokenFile)).trim()}` }) }),
     ...(!isPlain && { fetch: fetchByUrl(sent, 'the Kubernetes API', trust, 'kubernetes+http:') }),

@@ -138,12 +138,12 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
     )
   }
   const { clientsOf = join(process.cwd(), 'package.json'), create, signal } = read
-  const place = new StoreUrl(url)
-  const kind = kindOf(place.scheme)
-  const names = namesFor(kind, place.scheme, read)
+  const parsed = new StoreUrl(url)
+  const kind = kindOf(parsed.scheme)
+  const names = namesFor(kind, parsed.scheme, read)
   try {
     const { store, leafAlloc, damage, close } = await openClient(
-      place,
+      parsed,
       kind,
       clientsOf,
       { names, mayMake: create },
@@ -153,20 +153,20 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
       await within(closeMs, async () => close()).catch(() => {})
     }
     try {
-      await prepare(store, place, kind, names, create, signal)
+      await prepare(store, parsed, kind, names, create, signal)
     } catch (error) {
       await closeInTime()
-      throw located(error, place)
+      throw located(error, parsed)
     }
     return {
       store,
-      shown: place.shown,
-      hide: (message) => place.hide(message),
+      shown: parsed.shown,
+      hide: (message) => parsed.hide(message),
       leafAlloc(table) {
         if (leafAlloc !== undefined) return leafAlloc(table)
         throw rangeError(
           'ERR_OPTION_INVALID',
-          `store begins with ${place.scheme}, and Leaf's table is in MySQL; pass a mysql: URL`,
+          `store begins with ${parsed.scheme}, and Leaf's table is in MySQL; pass a mysql: URL`,
           'store',
         )
       },
@@ -182,7 +182,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
       close: closeInTime,
     }
   } catch (error) {
-    if (error instanceof Error) error.message = place.hide(error.message)
+    if (error instanceof Error) error.message = parsed.hide(error.message)
     throw error
   }
 }

@@ -11,12 +11,12 @@ export class StoreUrl {
   /** The URL for messages, without credentials and parameters. */
   readonly shown: string
   /**
-   * `user:password` as given. Credentials, place and query are empty if they are missing, or if no `//`
+   * `user:password` as given. Credentials, address and query are empty if they are missing, or if no `//`
    * follows the scheme.
    */
   readonly credentials: string = ''
   /** The hosts and the path. */
-  readonly place: string = ''
+  readonly address: string = ''
   /** The text after the question mark. */
   readonly query: string = ''
   readonly #secrets: readonly string[] = []
@@ -41,11 +41,11 @@ export class StoreUrl {
     // counts as credentials.
     const at = this.rest.lastIndexOf('@')
     this.credentials = this.rest.slice(2, Math.max(2, at))
-    const [place, query = ''] = cut(this.rest.slice(at === -1 ? 2 : at + 1), '?')
-    this.place = place
+    const [address, query = ''] = cut(this.rest.slice(at === -1 ? 2 : at + 1), '?')
+    this.address = address
     this.query = query
-    this.shown = `${this.scheme}//${at === -1 ? '' : '***@'}${place}`
-    checkPorts(place)
+    this.shown = `${this.scheme}//${at === -1 ? '' : '***@'}${address}`
+    checkPorts(address)
     const [user, password = user] = cut(this.credentials, ':')
     const values = query.split('&').map((pair) => cut(pair, '='))
     // A parameter that ends with `-file` names the file of a secret, and is not secret.
@@ -87,8 +87,8 @@ export class StoreUrl {
  * Checks the port of each host: a client would take a wrong one for a failure of the store. @throws
  * RangeError
  */
-function checkPorts(place: string): void {
-  const [hosts] = cut(place, '/')
+function checkPorts(address: string): void {
+  const [hosts] = cut(address, '/')
   for (const host of hosts.split(',')) {
     const [, port = ''] = /:([^\]:]*)$/.exec(host) ?? []
     if (/^\d*$/.test(port) && Number(port) <= 65_535) continue

@@ -34,7 +34,7 @@ const nodeZooKeeperClient: Client = {
 function partsOf(url: StoreUrl): { connection: string; user: string | undefined } {
   url.parameters([])
   // ZooKeeper would take a slash at the end for a path without a name.
-  const connection = url.place.replace(/\/+$/, '')
+  const connection = url.address.replace(/\/+$/, '')
   if (connection === '' || connection.startsWith('/')) {
     throw rangeError(
       'ERR_OPTION_INVALID',

@@ -9,7 +9,7 @@ const core = openCore(engine, spec)
 parentPort?.on('message', (/** @type {'make' | 'close'} */ order) => {
   if (order === 'close') return parentPort?.close()
   const ids = []
-  while (core.step() === 0) ids.push(core.id)
+  while (core.takeOne() === 0) ids.push(core.id)
   parentPort?.postMessage({ ids, status: core.observe().status })
 })
 parentPort?.postMessage('open')

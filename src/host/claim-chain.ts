@@ -6,31 +6,31 @@ import { fileNameIn, ownFolder } from './folder.js'
 import { type ProcessIdentity, thisProcess } from './process.js'
 import { attempt, hasCode, randomBits, readContents } from './system.js'
 
-// The claim of a key is a folder beside the key's page, with a file for each step of its history. The name of
-// a step is its number and the token of its predecessor, such as 8.f3a1. Exactly one step can follow another,
-// because link(2) gives a step its name. docs/state-format.md has the rules, docs/state-proof.md the
+// The claim of a key is a folder beside the key's page, with a file for each link of its history. The name of
+// a link is its number and the token of its predecessor, such as 8.f3a1. Exactly one link can follow another,
+// because link(2) gives a link its name. docs/state-format.md has the rules, docs/state-proof.md the
 // argument.
 
 const format = 1
 /** Longer numbers are not exact in JavaScript. */
 const namePattern = /^([1-9]\d{0,14})\.([0-9a-f]{1,16})$/
-/** How often a claim is listed again because another process has removed a step meanwhile. */
+/** How often a claim is listed again because another process has removed a link meanwhile. */
 const maxListings = 100
 const maxSlot = 0xffff_ffff_ffff_ffffn
-/** More than any step has. */
+/** More than any link has. */
 const maxBytes = 64 * 1024
 const tokenPattern = /^[0-9a-f]{1,16}$/
 
 /**
- * The meaning of a step. `counts`: its process issues slots below the ceiling. `released`: its process has
+ * The meaning of a link. `counts`: its process issues slots below the ceiling. `released`: its process has
  * issued all slots below the ceiling, and gave the key back. `page`: the page beside the claim may count from
  * the ceiling on.
  */
 type Use = 'counts' | 'released' | 'page'
 const uses: readonly unknown[] = ['counts', 'released', 'page'] satisfies Use[]
 
-/** The contents of a step's file. */
-export interface Step extends Claimant, ProcessIdentity {
+/** The contents of a link's file. */
+export interface Link extends Claimant, ProcessIdentity {
   readonly format: number
   readonly token: string
   /** In decimal, because JSON has no integers of 64 bits. */
@@ -38,20 +38,20 @@ export interface Step extends Claimant, ProcessIdentity {
   readonly use: Use
 }
 
-/** A step for which the maker does not choose the token. Only a step that counts has an owner. */
-export interface NewStep {
+/** A link for which the maker does not choose the token. Only a link that counts has an owner. */
+export interface NewLink {
   readonly ids: Identity
   readonly owner?: string
   readonly ceiling: bigint
   readonly use: Use
 }
 
-/** The step of a claim that is valid now. */
+/** The link of a claim that is valid now. */
 export interface Latest {
   readonly number: number
   readonly name: string
-  readonly says: Step
-  /** Names of earlier steps. */
+  readonly says: Link
+  /** Names of earlier links. */
   readonly older: readonly string[]
 }
 
@@ -62,12 +62,12 @@ interface Named {
 }
 
 /**
- * Finds the step with the highest number whose predecessor exists.
+ * Finds the link with the highest number whose predecessor exists.
  *
  * @returns `undefined` if there is no claim.
  * @throws GraupelError `ERR_STATE_CORRUPT`, `ERR_STATE_UNAVAILABLE`; errors of the system
  */
-export function latestStep(path: string): Latest | undefined {
+export function latestLink(path: string): Latest | undefined {
   for (let listing = 0; listing < maxListings; listing++) {
     try {
       return latestAmong(path, namesIn(path))
@@ -77,24 +77,24 @@ export function latestStep(path: string): Latest | undefined {
   }
   throw new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `the steps of the claim ${path} cannot be read, because they were removed ${maxListings} times between listing and reading; try again`,
+    `the links of the claim ${path} cannot be read, because they were removed ${maxListings} times between listing and reading; try again`,
   )
 }
 
-/** The name of the step that can follow a step. */
+/** The name of the link that can follow a link. */
 export function nameAfter({ number, says }: Pick<Latest, 'number' | 'says'>): string {
   return `${number + 1}.${says.token}`
 }
 
-/** Makes the step that follows `latest`, or the first step; `undefined` if another process was faster. */
-export function makeStep(
+/** Makes the link that follows `latest`, or the first link; `undefined` if another process was faster. */
+export function makeLink(
   path: string,
   latest: Latest | undefined,
-  { ids: { key, description }, owner = '', ceiling, use }: NewStep,
+  { ids: { key, description }, owner = '', ceiling, use }: NewLink,
 ): Latest | undefined {
   const { linkSync, unlinkSync, writeFileSync } = process.getBuiltinModule('node:fs')
   const token = randomBits().toString(16)
-  const says: Step = { format, key, description, owner, token, ...thisProcess(), ceiling: `${ceiling}`, use }
+  const says: Link = { format, key, description, owner, token, ...thisProcess(), ceiling: `${ceiling}`, use }
   const text = `${JSON.stringify(says)}\n`
   if (latest === undefined) return makeFirst(path, says, text)
   const name = nameAfter(latest)
@@ -108,8 +108,8 @@ export function makeStep(
   } finally {
     attempt(() => unlinkSync(fresh))
   }
-  // If the predecessor is gone, others have continued meanwhile. The step stays, because they may have
-  // followed it. Another process that was late as well may have given the predecessor's name to another step,
+  // If the predecessor is gone, others have continued meanwhile. The link stays, because they may have
+  // followed it. Another process that was late as well may have given the predecessor's name to another link,
   // so the tokens are compared: S3 of `model/claim.pml`.
   if (!isThere(path, latest)) return undefined
   return { number: latest.number + 1, name, says, older: [...latest.older, latest.name] }
@@ -125,15 +125,15 @@ function isThere(path: string, { name, says }: Latest): boolean {
 }
 
 /**
- * Removes the steps before the predecessor of a step, the oldest first. A process that is late may give such
- * a name to another step, which does not count.
+ * Removes the links before the predecessor of a link, the oldest first. A process that is late may give such
+ * a name to another link, which does not count.
  */
 export function removeOlder(path: string, { older }: Latest): void {
   const { unlinkSync } = process.getBuiltinModule('node:fs')
   for (const name of older.slice(0, -1)) attempt(() => unlinkSync(`${path}/${name}`))
 }
 
-/** Removes a claim with all its steps at once, after giving it another name. */
+/** Removes a claim with all its links at once, after giving it another name. */
 export function removeChain(path: string): void {
   const { renameSync, rmSync } = process.getBuiltinModule('node:fs')
   const away = besideOf(path, randomBits().toString(16))
@@ -141,7 +141,7 @@ export function removeChain(path: string): void {
   rmSync(away, { recursive: true, force: true })
 }
 
-function makeFirst(path: string, says: Step, text: string): Latest | undefined {
+function makeFirst(path: string, says: Link, text: string): Latest | undefined {
   const { renameSync, rmSync, writeFileSync } = process.getBuiltinModule('node:fs')
   const fresh = besideOf(path, says.token)
   const name = `1.${says.token}`
@@ -174,18 +174,18 @@ function namesIn(path: string): readonly string[] | undefined {
   }
 }
 
-/** @throws errors of the system, such as `ENOENT` for a step that was removed since it was listed */
+/** @throws errors of the system, such as `ENOENT` for a link that was removed since it was listed */
 function latestAmong(path: string, names: readonly string[] | undefined): Latest | undefined {
-  const steps = (names ?? []).flatMap((name) => parseName(name) ?? []).sort((a, b) => b.number - a.number)
-  for (const { name, number, previous } of steps) {
+  const links = (names ?? []).flatMap((name) => parseName(name) ?? []).sort((a, b) => b.number - a.number)
+  for (const { name, number, previous } of links) {
     const isCounted =
-      number === 1 || steps.some((other) => other.number === number - 1 && read(path, other.name).token === previous)
+      number === 1 || links.some((other) => other.number === number - 1 && read(path, other.name).token === previous)
     if (!isCounted) continue
-    const older = steps.filter((other) => other.number < number).map((other) => other.name)
+    const older = links.filter((other) => other.number < number).map((other) => other.name)
     return { number, name, says: read(path, name), older: older.reverse() }
   }
   if (names === undefined || names.length === 0) return undefined
-  throw damagedState('claim', path, 'no step follows another step')
+  throw damagedState('claim', path, 'no link follows another link')
 }
 
 function parseName(name: string): Named | undefined {
@@ -193,21 +193,21 @@ function parseName(name: string): Named | undefined {
   return digits === undefined ? undefined : { number: Number(digits), previous: previous as string, name }
 }
 
-/** @throws errors of the system, such as `ENOENT` for a step that was removed since it was listed */
-function read(path: string, name: string): Step {
+/** @throws errors of the system, such as `ENOENT` for a link that was removed since it was listed */
+function read(path: string, name: string): Link {
   const { bytes } = readContents(`${path}/${name}`, maxBytes, (stats) => {
-    if (!stats.isFile()) throw damagedState('claim', path, `its step ${name} is not a plain file`)
+    if (!stats.isFile()) throw damagedState('claim', path, `its link ${name} is not a plain file`)
   })
   const text = bytes.toString()
-  const says = attempt(() => JSON.parse(text) as Step)
-  if (says?.format !== format || !isStep(says)) {
-    throw damagedState('claim', path, `its step ${name} cannot be read, or is of another version`)
+  const says = attempt(() => JSON.parse(text) as Link)
+  if (says?.format !== format || !isLink(says)) {
+    throw damagedState('claim', path, `its link ${name} cannot be read, or is of another version`)
   }
   if (/^\d{1,20}$/.test(says.ceiling) && BigInt(says.ceiling) <= maxSlot) return says
-  throw damagedState('claim', path, `its step ${name} has the ceiling ${says.ceiling}, which is no number of 64 bits`)
+  throw damagedState('claim', path, `its link ${name} has the ceiling ${says.ceiling}, which is no number of 64 bits`)
 }
 
-function isStep({ key, description, owner, bootId, ceiling, token, use, pid, pidNamespace, startTime }: Step): boolean {
+function isLink({ key, description, owner, bootId, ceiling, token, use, pid, pidNamespace, startTime }: Link): boolean {
   return (
     [key, description, owner, token, bootId, ceiling].every((text) => typeof text === 'string') &&
     tokenPattern.test(token) &&

@@ -15,10 +15,10 @@ import {
   remove,
   take,
   writeChain,
-  writeStep,
+  writeLink,
 } from './claims.ts'
 
-describe('a step', () => {
+describe('a link', () => {
   it.each([
     ['whose predecessor is missing', '9.a8'],
     ['that names another predecessor', '5.b4'],
@@ -27,7 +27,7 @@ describe('a step', () => {
   ])('%s is ignored', (_, name) => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '7000' })
-    writeStep(own, name, { ...gone, ceiling: '3000', token: 'c' })
+    writeLink(own, name, { ...gone, ceiling: '3000', token: 'c' })
     expect(take(own)).toMatchObject({ number: 6, floor: 7000n })
     expect(take(own)).toMatchObject({ number: 7, isOwn: true })
   })
@@ -53,7 +53,7 @@ describe('a step', () => {
     ['without a token', (text: string) => text.replace('"token":"a5"', '"token":7')],
     ['whose token leads elsewhere', (text: string) => text.replace('"token":"a5"', '"token":"../../x"')],
     ['whose process id is impossible', (text: string) => text.replace(/"pid":\d+/, '"pid":-1')],
-    ['longer than any step', (text: string) => text.replace('{', `{${' '.repeat(65_536)}`)],
+    ['longer than any link', (text: string) => text.replace('{', `{${' '.repeat(65_536)}`)],
   ])('%s is damaged', (_, damage) => {
     const own = claimant()
     writeChain(own, gone)
@@ -65,7 +65,7 @@ describe('a step', () => {
 
   it('without a predecessor in the folder is damage, because the issued slots are not known', () => {
     const own = claimant()
-    writeStep(own, '9.a8', gone)
+    writeLink(own, '9.a8', gone)
     expect(caught(() => take(own)).code).toBe('ERR_STATE_CORRUPT')
   })
 
@@ -86,9 +86,9 @@ describe('a step', () => {
 })
 
 describe('if two processes take a claim at once', () => {
-  it('the process that makes the first step later looks again, and is refused', () => {
+  it('the process that makes the first link later looks again, and is refused', () => {
     const own = claimant()
-    inFrontOf('renameSync', () => writeStep(own, '1.b'))
+    inFrontOf('renameSync', () => writeLink(own, '1.b'))
     expect(caught(() => take(own)).code).toBe('ERR_STATE_UNREACHABLE')
     expect(readdirSync(pages).filter((name) => name.endsWith('.new'))).toEqual([])
   })
@@ -96,54 +96,54 @@ describe('if two processes take a claim at once', () => {
   it('the process that links later looks again, and is refused', () => {
     const own = claimant()
     writeChain(own, gone)
-    inFrontOf('linkSync', () => writeStep(own, '6.a5'))
+    inFrontOf('linkSync', () => writeLink(own, '6.a5'))
     expect(caught(() => take(own)).code).toBe('ERR_STATE_UNREACHABLE')
     expect(numbersOf(own)).toEqual([4, 5, 6])
   })
 
-  it('a process that slept until its number was long past is refused, and its step does not count', () => {
+  it('a process that slept until its number was long past is refused, and its link does not count', () => {
     const own = claimant()
     writeChain(own, gone)
     inFrontOf('linkSync', () => {
-      writeStep(own, '7.a6')
-      writeStep(own, '8.a7')
+      writeLink(own, '7.a6')
+      writeLink(own, '8.a7')
       for (const name of ['4.a3', '5.a4']) rmSync(join(own.place, name))
     })
     expect(caught(() => take(own)).code).toBe('ERR_STATE_UNREACHABLE')
     expect(latestOf(own)).toMatchObject({ number: 8 })
   })
 
-  it('a process that slept until the claim had the same number again is refused, and its step does not count', () => {
+  it('a process that slept until the claim had the same number again is refused, and its link does not count', () => {
     const own = claimant()
     writeChain(own, gone)
     inFrontOf('linkSync', () => {
       remove(own)
-      writeStep(own, '4.b3', { ...gone, token: 'b4' })
-      writeStep(own, '5.b4', { token: 'b5' })
+      writeLink(own, '4.b3', { ...gone, token: 'b4' })
+      writeLink(own, '5.b4', { token: 'b5' })
     })
     expect(caught(() => take(own)).code).toBe('ERR_STATE_UNREACHABLE')
     expect(latestOf(own)).toMatchObject({ number: 5, name: '5.b4' })
   })
 
-  it('a process that slept looks again, even if another that slept has made a step with the name of its predecessor', () => {
+  it('a process that slept looks again, even if another that slept has made a link with the name of its predecessor', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '3000' })
     inFrontOf('linkSync', () => {
       for (const name of ['4.a3', '5.a4']) rmSync(join(own.place, name))
-      writeStep(own, '7.a6', gone)
-      writeStep(own, '8.a7', { ...gone, ceiling: '8000' })
-      // The other process that slept, after step 4.
-      writeStep(own, '5.a4', { ...gone, ceiling: '4000', token: 'c' })
+      writeLink(own, '7.a6', gone)
+      writeLink(own, '8.a7', { ...gone, ceiling: '8000' })
+      // The other process that slept, after link 4.
+      writeLink(own, '5.a4', { ...gone, ceiling: '4000', token: 'c' })
     })
     expect(take(own)).toMatchObject({ number: 9, floor: 8000n })
   })
 
-  it('a process that slept, and was killed after its link, leaves a step that does not count', () => {
+  it('a process that slept, and was killed after its link, leaves a link that does not count', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '3000' })
     inFrontOf('linkSync', () => {
       for (const name of ['4.a3', '5.a4']) rmSync(join(own.place, name))
-      writeStep(own, '1.b', { ...gone, ceiling: '7000' })
+      writeLink(own, '1.b', { ...gone, ceiling: '7000' })
       vi.spyOn(fs, 'openSync').mockImplementationOnce(() => {
         throw new Error('killed')
       })
