@@ -9,9 +9,9 @@
 #include "generation.h"
 #include "layout.h"
 #include "reuse.h"
+#include "row.h"
 #include "sequence_start.h"
 #include "state.h"
-#include "row.h"
 
 #if defined(_MSC_VER)
 #define GRAUPEL_NOINLINE __declspec(noinline)
