@@ -1,7 +1,7 @@
 import { composeId, encodeId, idsBetween, type Layout } from '../index.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import type { Output } from './output.js'
-import { layoutFlags, layoutOf, momentOf, readTags, tagFlag, textEncodings } from './values.js'
+import { layoutFlags, readLayout, readMoment, readTags, tagFlag, textEncodings } from './values.js'
 
 const flags = {
   time: { value: 'TIME', help: 'a moment: 2026-11-01, 2026-11-01T00:00:00Z, or milliseconds since 1970' },
@@ -40,9 +40,9 @@ export async function compose({ values, positionals }: Arguments<keyof typeof fl
   if (time === undefined) {
     throw new UsageError('ERR_OPTION_INVALID', 'there is no time; give one, such as --time 2026-11-01')
   }
-  const layout = layoutOf(values)
-  const from = momentOf('--time', time)
-  const to = until === undefined ? undefined : momentOf('--until', until)
+  const layout = readLayout(values)
+  const from = readMoment('--time', time)
+  const to = until === undefined ? undefined : readMoment('--until', until)
   if (to !== undefined && to < from)
     throw new UsageError('ERR_OPTION_INVALID', '--until is before --time; give the earlier moment as --time')
   const tags = values.tag === undefined ? undefined : readTags(values.tag)

@@ -6,11 +6,11 @@ import { engineInfo } from '../index.js'
 import type { Layout } from '../layout/index.js'
 import { numbersFolder } from '../stores/record.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
-import { groupsIn, isUnreadable, nodesIn, stateOf, timeOf } from './lease-records.js'
+import { groupsIn, isUnreadable, nodesIn, readTime, stateOf } from './lease-records.js'
 import { lockHolders } from './lock-holders.js'
 import { type Output, paintFor, printable, table } from './output.js'
 import { clientNotes, type OpenStore, type StoreValues, storeFlags, withStore } from './store.js'
-import { layoutFlags, layoutsOf } from './values.js'
+import { layoutFlags, readLayouts } from './values.js'
 
 const flags = {
   ...layoutFlags,
@@ -45,7 +45,7 @@ export async function doctor({ values, positionals }: Arguments<keyof typeof fla
   if (positionals.length > 0) {
     throw new UsageError('ERR_OPTION_INVALID', `doctor takes no ${quote(positionals[0] as string)}; leave it out`)
   }
-  const checks = [engine(), copies(), folder(), ...container(), clock(), ...layoutsOf(values).slice(0, 1).map(expiry)]
+  const checks = [engine(), copies(), folder(), ...container(), clock(), ...readLayouts(values).slice(0, 1).map(expiry)]
   if (values.data !== undefined && values.store !== undefined) {
     throw new UsageError('ERR_OPTION_INVALID', '--data and --store both name a store; give one of them')
   }
@@ -202,7 +202,7 @@ async function storeChecks({ store, calls, shown, damage }: OpenStore): Promise<
       continue
     }
     const nodes = await nodesIn(calls, group)
-    const nowMs = await timeOf(calls)
+    const nowMs = await readTime(calls)
     const held = nodes.filter((node) => !isUnreadable(node) && stateOf(node, nowMs) === 'held').length
     const damaged = nodes.filter(isUnreadable).length
     const free = group.nodes - held - damaged

@@ -25,7 +25,7 @@ type Values = { readonly [name in keyof typeof textFlags | 'format']?: string }
  * Returns the function that writes an id as the flags say; `undefined` if they ask for numbers. @throws
  * UsageError, RangeError
  */
-export function textOf(values: Values, layout: Layout): ((id: bigint) => string) | undefined {
+export function chooseText(values: Values, layout: Layout): ((id: bigint) => string) | undefined {
   const { uuid, kind: prefix, 'key-file': file, format } = values
   if (file !== undefined && (prefix === undefined || uuid !== undefined)) {
     const rule = prefix === undefined ? 'is for --kind; give both' : 'is not for UUIDs; leave out --uuid'
@@ -39,7 +39,7 @@ export function textOf(values: Values, layout: Layout): ((id: bigint) => string)
   const writeUuid = uuid === undefined ? undefined : uuidWriter(layout, 7).text
   if (prefix === undefined) return writeUuid
   try {
-    if (writeUuid === undefined) return defineKind({ prefix, layout, ...keysOf(file) }).text
+    if (writeUuid === undefined) return defineKind({ prefix, layout, ...readKeys(file) }).text
     const { text } = defineKind({ prefix, uuid: true })
     return (id) => text(writeUuid(id))
   } catch (error) {
@@ -72,7 +72,7 @@ export interface GivenText {
  * @throws RangeError
  */
 export function textReader(file: string | undefined, layouts: readonly Layout[]) {
-  const { keys } = keysOf(file)
+  const { keys } = readKeys(file)
   return (text: string): GivenText | undefined => {
     const uuid = pastedUuid(text)
     if (uuid !== undefined) return { uuid }
@@ -92,6 +92,6 @@ export function textReader(file: string | undefined, layouts: readonly Layout[])
   }
 }
 
-function keysOf(file: string | undefined): { keys?: Record<string, Uint8Array> } {
+function readKeys(file: string | undefined): { keys?: Record<string, Uint8Array> } {
   return file === undefined ? {} : { keys: keysIn(file, '--key-file') }
 }

@@ -7,7 +7,7 @@ import { type GivenText, keyFileFlag, textReader } from './id-texts.js'
 import { printEach } from './input.js'
 import { type GivenId, idReader, maskFlags } from './masked-ids.js'
 import { nodeRows, type Output, type Paint, paintFor, table, timeRows, withRange } from './output.js'
-import { isLayoutGiven, layoutFlags, layoutsOf, textEncodings } from './values.js'
+import { isLayoutGiven, layoutFlags, readLayouts, textEncodings } from './values.js'
 
 const flags = {
   ...layoutFlags,
@@ -57,7 +57,7 @@ export async function inspect(
   input: NodeJS.ReadableStream,
 ): Promise<number> {
   const readNumber = await idReader(values)
-  const candidates = layoutsOf(values)
+  const candidates = readLayouts(values)
   const named = isLayoutGiven(values) ? candidates[0] : undefined
   // An encoding or a mask says that the ids are numbers.
   const ofNumbers = (['format', 'mask-key-file'] as const).find((name) => values[name] !== undefined)

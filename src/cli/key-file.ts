@@ -10,7 +10,7 @@ import { rangeError, show } from '../core/errors.js'
  */
 export function keysIn(file: string, option: string): Record<string, Uint8Array> {
   const keys = new Map<string, Uint8Array>()
-  for (const [i, whole] of textOf(file, option).split('\n').entries()) {
+  for (const [i, whole] of readText(file, option).split('\n').entries()) {
     // Trimmed before the search, which takes quadratic time on a line of many spaces.
     const line = whole.trim()
     if (line === '' || line.startsWith('#')) continue
@@ -28,7 +28,7 @@ export function keysIn(file: string, option: string): Record<string, Uint8Array>
 /** The most bytes that are read: some thousand keys. A device may have no end. */
 const maxBytes = 2 ** 18
 
-function textOf(file: string, option: string): string {
+function readText(file: string, option: string): string {
   const bytes = Buffer.alloc(maxBytes + 1)
   let length = 0
   try {

@@ -44,7 +44,7 @@ export function isUnreadable(found: object): found is Unreadable {
   return 'error' in found
 }
 
-function groupOf(entry: StoreEntry): FoundGroup | Unreadable {
+function readGroupOf(entry: StoreEntry): FoundGroup | Unreadable {
   const name = nameIn(entry.key)
   return readable(name, () => {
     const ids = idsIn(entry.value)
@@ -58,7 +58,7 @@ function groupOf(entry: StoreEntry): FoundGroup | Unreadable {
   })
 }
 
-function nodeOf({ group, nodes }: FoundGroup, entry: StoreEntry): FoundNode | Unreadable {
+function readNodeOf({ group, nodes }: FoundGroup, entry: StoreEntry): FoundNode | Unreadable {
   const name = nameIn(entry.key)
   return readable(name, () => {
     const node = Number(name)
@@ -73,7 +73,7 @@ function nodeOf({ group, nodes }: FoundGroup, entry: StoreEntry): FoundNode | Un
 
 /** Reads all groups of a store, sorted by name. */
 export async function groupsIn(calls: StoreCalls): Promise<(FoundGroup | Unreadable)[]> {
-  return (await calls.list(groupsFolder)).map(groupOf).sort(byName)
+  return (await calls.list(groupsFolder)).map(readGroupOf).sort(byName)
 }
 
 /**
@@ -91,14 +91,14 @@ export async function nodesIn(
     const { group } = found
     const listed = await calls.list(group.folderOf(group.shardOf(first)))
     const entries = listed.filter(({ key }) => nameIn(key) !== lifeName)
-    all.push(...entries.map((entry) => nodeOf(found, entry)).sort(byName))
+    all.push(...entries.map((entry) => readNodeOf(found, entry)).sort(byName))
     progress(Math.min(first + shardNodes, found.nodes))
   }
   return all
 }
 
 /** Reads the clock of the store, or the local clock if the store has none; milliseconds since 1970. */
-export async function timeOf(calls: StoreCalls): Promise<number> {
+export async function readTime(calls: StoreCalls): Promise<number> {
   return (await calls.nowMs()) ?? Date.now()
 }
 
@@ -164,14 +164,14 @@ export async function forgetNode(calls: StoreCalls, group: FoundGroup, node: num
   let holder: LeaseRecord | undefined
   for (let tries = 0; tries < maxTries; tries++) {
     const entry = await calls.read(group.group.keyOf(node))
-    const nowMs = await timeOf(calls)
+    const nowMs = await readTime(calls)
     if (entry === undefined) {
       throw new UsageError(
         'ERR_NODE_INVALID',
         `no process has had node ${node} of ${group.name}; see graupel lease list`,
       )
     }
-    const found = nodeOf(group, entry)
+    const found = readNodeOf(group, entry)
     if (!isUnreadable(found)) {
       if (found.record.isReleased) return { node: found, how: 'was released', nowMs }
       if (stateOf(found, nowMs) === 'held' && !leave.held) throw isHeld(group, found)

@@ -7,7 +7,7 @@ import {
   groupsIn,
   isUnreadable,
   nodesIn,
-  timeOf,
+  readTime,
   type Unreadable,
 } from './lease-records.js'
 import { forgottenText, groupText, unreadableText } from './lease-text.js'
@@ -72,14 +72,14 @@ async function list([wanted, ...rest]: readonly string[], values: Values, output
   const isJson = values.json !== undefined
   await use(values, async ({ calls, shown }) => {
     const groups = matching(await groupsIn(calls), wanted, shown)
-    const place = await placeOf(calls, shown)
+    const place = await askPlace(calls, shown)
     if (groups.length === 0 && !isJson) {
       await output.write(`There is no lease in ${printable(place)}: no process has had a node by it.\n`)
     }
     for (const [i, found] of groups.entries()) {
       const text = isUnreadable(found)
         ? unreadableText(found, isJson, paint)
-        : groupText({ found, nodes: await allNodes(calls, found), nowMs: await timeOf(calls), place }, isJson, paint)
+        : groupText({ found, nodes: await allNodes(calls, found), nowMs: await readTime(calls), place }, isJson, paint)
       // Each group is a paragraph.
       if (!(await output.write(i > 0 && !isJson ? `\n${text}` : text))) return
     }
@@ -110,7 +110,7 @@ function use(values: Values, work: (open: OpenStore) => Promise<void>): Promise<
  * Describes the place of the records: two processes that share nodes have the same. Without a right to ask,
  * that is the URL.
  */
-async function placeOf(calls: StoreCalls, shown: string): Promise<string> {
+async function askPlace(calls: StoreCalls, shown: string): Promise<string> {
   const place = await calls.place().catch(() => undefined)
   return place === undefined ? shown : `${calls.store.name}: ${place}`
 }

@@ -15,7 +15,7 @@ export async function lockHolders(file: string): Promise<string[]> {
   if (before.length === 0) return []
   await sleep(apartMs)
   const after = holdersNow(file)
-  return before.filter((pid) => after.includes(pid)).map((pid) => `process ${pid} (${commandOf(pid)})`)
+  return before.filter((pid) => after.includes(pid)).map((pid) => `process ${pid} (${readCommand(pid)})`)
 }
 
 function holdersNow(file: string): string[] {
@@ -36,7 +36,7 @@ function holdersNow(file: string): string[] {
   return [...new Set(found)]
 }
 
-function commandOf(pid: string): string {
+function readCommand(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
   } catch {

@@ -64,10 +64,10 @@ async function main([name, ...words]: string[], output: Output): Promise<number>
     if (rest.length > 0) {
       throw new UsageError('ERR_OPTION_INVALID', 'help takes the name of one command; leave out the rest')
     }
-    await output.write(topic === undefined ? overview(manuals) : commandHelp(commandOf(topic).manual))
+    await output.write(topic === undefined ? overview(manuals) : commandHelp(findCommand(topic).manual))
     return 0
   }
-  return commandOf(name).run(words, output)
+  return findCommand(name).run(words, output)
 }
 
 /**
@@ -88,7 +88,7 @@ function command<F extends Flags & { readonly help: typeof helpFlag }>(
   return { manual, run }
 }
 
-function commandOf(name: string): Command {
+function findCommand(name: string): Command {
   const command = commands.find(({ manual }) => manual.name === name)
   if (command !== undefined) return command
   const names = [...manuals.map((manual) => manual.name), 'help']

@@ -45,7 +45,7 @@ const maxCounted = 4096
  * @throws UsageError for a flag of ids; what the library throws.
  */
 export async function nextNumbers(values: Values, wanted: Wanted): Promise<boolean> {
-  const kind = kindOf(values)
+  const kind = chooseKind(values)
   if (kind === undefined) return false
   const { store, prefix, table } = values
   if (store === undefined) {
@@ -71,7 +71,7 @@ export async function nextNumbers(values: Values, wanted: Wanted): Promise<boole
 }
 
 /** @throws UsageError */
-function kindOf(values: Values): Kind | undefined {
+function chooseKind(values: Values): Kind | undefined {
   const [kind, other] = (Object.keys(flagsOfKind) as Kind[]).filter((name) => values[name] !== undefined)
   if (other !== undefined) throw notFor(other, `--${kind}`)
   const allowed = kind === undefined ? undefined : [kind, ...flagsOfKind[kind], ...storeFlagNames]

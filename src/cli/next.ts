@@ -13,14 +13,14 @@ import {
 import { acquireLease, type LeaseOptions } from '../lease/index.js'
 import { leaseRows } from '../lease/options.js'
 import { type Arguments, flagFor, helpFlag, type Manual, quote, UsageError } from './arguments.js'
-import { textFlags, textOf } from './id-texts.js'
+import { chooseText, textFlags } from './id-texts.js'
 import { interruptible } from './interrupt.js'
 import { nextNumbers, numberFlags } from './next-numbers.js'
 import { type Format, formats, formatter, type Ids, lines, printIds } from './next-print.js'
 import { isDumb, type Output, timeText } from './output.js'
 import { WaitLine } from './progress.js'
 import { type OpenStore, storeFlags, withStore } from './store.js'
-import { layoutFlags, layoutOf, nodeOf, tagFlag, tagsOf, wholeNumber } from './values.js'
+import { chooseTags, layoutFlags, readLayout, readNode, tagFlag, wholeNumber } from './values.js'
 
 const flags = {
   count: { short: 'n', value: 'N', help: 'how many ids or numbers (1)' },
@@ -112,9 +112,9 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
     )
   }
   if (await nextNumbers(values, { count, format, output })) return
-  const layout = layoutOf(values)
-  const tags = tagsOf(layout, values.tag)
-  const text = textOf(values, layout)
+  const layout = readLayout(values)
+  const tags = chooseTags(layout, values.tag)
+  const text = chooseText(values, layout)
   const print: Print = (generator, signal) => {
     const write =
       text === undefined
@@ -147,8 +147,9 @@ async function printOwn(values: Values, layout: Layout, print: Print): Promise<v
   }
   const state = {
     state: values.state,
-    openTimeoutMs: millisecondsOf(values, 'open-timeout-ms') ?? Math.min(86_400_000, Math.max(1000, 2 * layout.tickMs)),
-    reserveMs: millisecondsOf(values, 'reserve-ms'),
+    openTimeoutMs:
+      readMilliseconds(values, 'open-timeout-ms') ?? Math.min(86_400_000, Math.max(1000, 2 * layout.tickMs)),
+    reserveMs: readMilliseconds(values, 'reserve-ms'),
   }
   using generator = open({ ...generatorOf(values, layout), ...idsOf(values, layout), ...state }, layout)
   try {
@@ -191,8 +192,8 @@ function printLeased(values: Values & { readonly store: string }, layout: Layout
   }
   const choice = {
     ...idsOf(values, layout),
-    windowMs: millisecondsOf(values, 'window-ms'),
-    acquireTimeoutMs: millisecondsOf(values, 'acquire-timeout-ms'),
+    windowMs: readMilliseconds(values, 'window-ms'),
+    acquireTimeoutMs: readMilliseconds(values, 'acquire-timeout-ms'),
   }
   const options = generatorOf(values, layout)
   return interruptible((signal) =>
@@ -231,7 +232,7 @@ function idsOf(values: Values, layout: Layout) {
   return {
     layout,
     namespace: values.namespace,
-    node: values.node === undefined ? undefined : nodeOf(values.node),
+    node: values.node === undefined ? undefined : readNode(values.node),
   }
 }
 
@@ -240,16 +241,17 @@ function generatorOf(values: Values, { tickMs }: Layout) {
   return {
     onRollback: values['on-rollback'],
     onOverflow: values['on-overflow'],
-    maxAheadMs: millisecondsOf(values, 'max-ahead-ms'),
+    maxAheadMs: readMilliseconds(values, 'max-ahead-ms'),
     // A tick may be longer than the library's 50 ms. A command may wait for a tick, and for a slow store.
-    maxWaitMs: millisecondsOf(values, 'max-wait-ms') ?? Math.max(values.store === undefined ? 50 : 10_000, 2 * tickMs),
+    maxWaitMs:
+      readMilliseconds(values, 'max-wait-ms') ?? Math.max(values.store === undefined ? 50 : 10_000, 2 * tickMs),
     sequenceStart: values['sequence-start'],
     clock: values.clock,
     engine: values.engine,
   }
 }
 
-function millisecondsOf(values: Values, name: keyof Values & `${string}-ms`) {
+function readMilliseconds(values: Values, name: keyof Values & `${string}-ms`) {
   const text = values[name]
   return text === undefined ? undefined : wholeNumber(`--${name}`, text)
 }

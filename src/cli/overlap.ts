@@ -3,7 +3,7 @@ import { type CommonNode, commonNodes, type EqualIds, equalIds, IdSet, rangesOf 
 import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.js'
 import { nameOf, readIds } from './input.js'
 import { type Output, type Paint, paintFor, printable, table } from './output.js'
-import { isLayoutGiven, layoutFlags, layoutsOf, textEncodings } from './values.js'
+import { isLayoutGiven, layoutFlags, readLayouts, textEncodings } from './values.js'
 
 /** The most equal ids, and the most ranges of nodes, that are shown. */
 const mostShown = 10
@@ -43,7 +43,7 @@ export async function overlap(
   if (!isLayoutGiven(values) && values.epoch !== undefined) {
     throw new UsageError('ERR_OPTION_INVALID', '--epoch is for --layout; give both, or leave --epoch out')
   }
-  const [layout] = isLayoutGiven(values) || values['tick-ms'] !== undefined ? layoutsOf(values) : []
+  const [layout] = isLayoutGiven(values) || values['tick-ms'] !== undefined ? readLayouts(values) : []
   const sets: IdSet[] = []
   for (const file of positionals) {
     const set = new IdSet(nameOf(file), layout)

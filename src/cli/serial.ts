@@ -3,7 +3,7 @@ import { serialRows } from '../serial/define.js'
 import { type Arguments, flagFor, helpFlag, type Manual, UsageError } from './arguments.js'
 import { printEach } from './input.js'
 import type { Output } from './output.js'
-import { layoutFlags, layoutOf } from './values.js'
+import { layoutFlags, readLayout } from './values.js'
 
 const flags = {
   pattern: { value: 'PATTERN', help: 'the text, with placeholders in braces' },
@@ -41,7 +41,7 @@ export async function serial(
       "there is no pattern; give one, such as --pattern '{yyyyMMddHHmmssSSS}-{node}-{sequence}'",
     )
   }
-  const layout = layoutOf(values)
+  const layout = readLayout(values)
   const { format, parse } = defineSerial({ pattern, layout, timeZone: values['time-zone'] ?? 'UTC' })
   const isParsing = values.parse !== undefined
   const convert = isParsing ? (text: string) => String(parse(text)) : format

@@ -10,7 +10,7 @@ import {
 } from '../layout/index.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import type { Output } from './output.js'
-import { layoutFlags, layoutOf, nodeOf, tagFlag, tagsOf } from './values.js'
+import { chooseTags, layoutFlags, readLayout, readNode, tagFlag } from './values.js'
 
 type Dialect = 'postgres' | 'mariadb' | 'mysql' | 'sqlite'
 const dialects: readonly Dialect[] = ['postgres', 'mariadb', 'mysql', 'sqlite']
@@ -57,7 +57,7 @@ export async function sql({ values, positionals }: Arguments<keyof typeof flags>
   if (dialect === undefined) {
     throw new UsageError('ERR_OPTION_INVALID', `there is no dialect; give --dialect with one of ${dialects.join(', ')}`)
   }
-  const layout = layoutOf(values)
+  const layout = readLayout(values)
   checkNames(layout)
   if (values.node === undefined) {
     if (values.tag !== undefined) {
@@ -67,7 +67,7 @@ export async function sql({ values, positionals }: Arguments<keyof typeof flags>
     return
   }
   const node = checkNode(layout, values.node, dialect)
-  const tags = placeTags<readonly Field[]>(layout, tagsOf(layout, values.tag))
+  const tags = placeTags<readonly Field[]>(layout, chooseTags(layout, values.tag))
   await output.write(scriptOf(layout, dialect, { node, bits: placeNode(layout, node) | tags }))
 }
 
@@ -88,7 +88,7 @@ function checkNames({ tagFields }: Layout): void {
 }
 
 function checkNode(layout: Layout, text: string, dialect: Dialect): number {
-  const node = combineNode(layout, nodeOf(text))
+  const node = combineNode(layout, readNode(text))
   checkMakesIds(layout)
   checkLifetime(layout, Date.now())
   if (dialect !== 'postgres' && dialect !== 'mariadb') {

@@ -4,7 +4,7 @@ import { type Arguments, helpFlag, type Manual, quote, shorten, UsageError } fro
 import { howFar, jsonLine, type Output, type Paint, paintFor, printable, table, timeText } from './output.js'
 import { claimAt, isClaimAt } from './state/claims.js'
 import { cleanFolder, type Removal } from './state/clean.js'
-import { accountOf, isBroken, isClaim, type Listed, lastTimeMs, statesIn } from './state/list.js'
+import { isBroken, isClaim, type Listed, lastTimeMs, makeAccount, statesIn } from './state/list.js'
 import { readState, type State } from './state/read.js'
 import { rememberedBeside, removeClaim, removePage } from './state/remove.js'
 import { accountLines, claimLines, claimTime, plainAccount, plainClaim, plainState } from './state-text.js'
@@ -42,10 +42,10 @@ export async function state({ values, positionals }: Arguments<keyof typeof flag
   const isJson = values.json !== undefined
   const paint = paintFor(output.isTerminal)
   const isClean = values.clean !== undefined
-  await output.write(await textOf(path === undefined ? undefined : resolve(path), isClean, isJson, paint))
+  await output.write(await makeText(path === undefined ? undefined : resolve(path), isClean, isJson, paint))
 }
 
-function textOf(path: string | undefined, isClean: boolean, isJson: boolean, paint: Paint): Promise<string> {
+function makeText(path: string | undefined, isClean: boolean, isJson: boolean, paint: Paint): Promise<string> {
   if (path === undefined) return (isClean ? cleanedFolder : listed)(pagesFolder(), isJson, paint)
   if (isClean) return (isClaimAt(path) ? cleanedClaim : cleanedPage)(path, isJson)
   return shown(path, isJson, paint)
@@ -56,7 +56,7 @@ async function shown(path: string, isJson: boolean, paint: Paint): Promise<strin
     const claim = claimAt(path)
     return isJson ? jsonLine(plainClaim(claim)) : indented(claimLines(claim, paint))
   }
-  const account = await accountOf(await readState(path))
+  const account = await makeAccount(await readState(path))
   return isJson ? jsonLine(plainAccount(account)) : indented(accountLines(account, paint))
 }
 

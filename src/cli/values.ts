@@ -36,10 +36,10 @@ export function isLayoutGiven({ layout, fields }: LayoutValues): boolean {
 /**
  * Returns the layout that the flags choose, or twitter.
  *
- * @throws as {@link layoutsOf}
+ * @throws as {@link readLayouts}
  */
-export function layoutOf(values: LayoutValues): Layout {
-  const [layout] = layoutsOf(isLayoutGiven(values) ? values : { ...values, layout: 'twitter' })
+export function readLayout(values: LayoutValues): Layout {
+  const [layout] = readLayouts(isLayoutGiven(values) ? values : { ...values, layout: 'twitter' })
   return layout as Layout
 }
 
@@ -49,7 +49,7 @@ export function layoutOf(values: LayoutValues): Layout {
  * @throws UsageError, RangeError `ERR_EPOCH_INVALID`; UsageError `ERR_OPTION_INVALID`; UsageError, RangeError
  * `ERR_LAYOUT_INVALID`
  */
-export function layoutsOf({ layout, epoch, fields, 'tick-ms': tick }: LayoutValues): readonly Layout[] {
+export function readLayouts({ layout, epoch, fields, 'tick-ms': tick }: LayoutValues): readonly Layout[] {
   if (fields !== undefined) {
     if (layout !== undefined) {
       throw new UsageError('ERR_OPTION_INVALID', '--fields is a layout, and --layout is given, too; leave one out')
@@ -60,14 +60,16 @@ export function layoutsOf({ layout, epoch, fields, 'tick-ms': tick }: LayoutValu
         '--fields has no epoch, and other epochs make other times; give --epoch, such as --epoch 2024-01-01',
       )
     }
-    return [ownLayout(fields, momentOf('--epoch', epoch), wholeNumber('--tick-ms', tick ?? '1', 'ERR_LAYOUT_INVALID'))]
+    return [
+      ownLayout(fields, readMoment('--epoch', epoch), wholeNumber('--tick-ms', tick ?? '1', 'ERR_LAYOUT_INVALID')),
+    ]
   }
   if (tick !== undefined) {
     throw new UsageError('ERR_OPTION_INVALID', '--tick-ms is for --fields; give both, or leave --tick-ms out')
   }
   const names = layout === undefined ? (Object.keys(layouts) as Name[]) : [layout as Name]
   if (epoch === undefined) return names.map((name) => layouts[name])
-  const epochMs = momentOf('--epoch', epoch)
+  const epochMs = readMoment('--epoch', epoch)
   return names.map((name) => defineLayout<readonly Field[]>({ ...(layouts[name] as Layout), epochMs }))
 }
 
@@ -94,7 +96,7 @@ function ownLayout(text: string, epochMs: number, tickMs: number): Layout {
  *
  * @throws UsageError, TypeError, RangeError `ERR_OPTION_INVALID`
  */
-export function tagsOf(layout: Layout, text: string | undefined): Readonly<Record<string, number>> {
+export function chooseTags(layout: Layout, text: string | undefined): Readonly<Record<string, number>> {
   const given = text === undefined ? {} : readTags(text)
   const missing = layout.tagFields.find(({ name, isRequired }) => isRequired && !Object.hasOwn(given, name))
   if (missing !== undefined) {
@@ -127,12 +129,12 @@ export function readTags(text: string): Record<string, number> {
  *
  * @throws UsageError `ERR_NODE_INVALID`
  */
-export function nodeOf(text: string): number | Record<string, number> {
+export function readNode(text: string): number | Record<string, number> {
   const unreadable = new UsageError(
     'ERR_NODE_INVALID',
     `--node is ${quote(text)}; give a whole number such as 7, or one for each field such as datacenter=1,worker=7`,
   )
-  return text.includes('=') ? namedNumbers('--node', text, unreadable) : numberOf(text, unreadable)
+  return text.includes('=') ? namedNumbers('--node', text, unreadable) : readNumber(text, unreadable)
 }
 
 /** @param unreadable - What is thrown for any other text. */
@@ -144,12 +146,12 @@ function namedNumbers(flag: string, text: string, unreadable: UsageError): Recor
     if (Object.hasOwn(numbers, name)) {
       throw new UsageError(unreadable.code, `${flag} is ${quote(text)}, which has ${quote(name)} twice; give it once`)
     }
-    numbers[name] = numberOf(value, unreadable)
+    numbers[name] = readNumber(value, unreadable)
   }
   return numbers
 }
 
-function numberOf(digits: string, unreadable: UsageError): number {
+function readNumber(digits: string, unreadable: UsageError): number {
   if (!/^(0|[1-9][0-9]*)$/.test(digits)) throw unreadable
   return Number(digits)
 }
@@ -179,7 +181,7 @@ const moments = 'give a day such as 2020-01-01, a time such as 2020-01-01T00:00:
  * @throws UsageError `ERR_EPOCH_INVALID`, also for a text with two meanings: a year, a day without dashes, a
  * time without a zone
  */
-export function momentOf(flag: string, text: string): number {
+export function readMoment(flag: string, text: string): number {
   const refuse = (fault: string) => new UsageError('ERR_EPOCH_INVALID', `${flag} is ${quote(text)}${fault}`)
   if (/^[12]\d{3}$/.test(text)) throw refuse(`, which may be a year or milliseconds; ${moments}`)
   if (/^[12]\d{3}[01]\d[0-3]\d$/.test(text)) throw refuse(`, which may be a day or milliseconds; ${moments}`)

@@ -1,6 +1,6 @@
 import { rangeError } from '../core/errors.js'
 import { type Resolved, readTable } from '../core/options.js'
-import { offsetOf } from '../pattern/calendar.js'
+import { readOffset } from '../pattern/calendar.js'
 import { keyOf } from '../stores/record.js'
 import { type CounterOptions, counterRows } from './options.js'
 import type { CounterRules } from './record.js'
@@ -18,7 +18,7 @@ export function checkCounterOptions(options: CounterOptions): ResolvedOptions {
   const read = readTable(options, counterRows, "{ store, name: 'invoices' }")
   const { store, name, reset, start, callTimeoutMs, signal } = read
   // `null` counts as not given, too.
-  const offsetMinutes = offsetOf(read.timeZone ?? 'UTC')
+  const offsetMinutes = readOffset(read.timeZone ?? 'UTC')
   const text = new CounterText(read.pattern, reset, offsetMinutes)
   if (start > text.max) {
     throw rangeError(

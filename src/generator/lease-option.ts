@@ -13,7 +13,7 @@ const decided = ['node', 'layout', 'epoch', 'namespace', 'state', 'openTimeoutMs
  *
  * @throws TypeError `ERR_OPTION_INVALID`
  */
-export function leaseOf<F extends readonly Field[]>(options: GeneratorSettings<F>): ResolvedLease<F> | undefined {
+export function resolveLease<F extends readonly Field[]>(options: GeneratorSettings<F>): ResolvedLease<F> | undefined {
   if (options.lease === undefined) return undefined
   const lease = readLeaseOption<F>(options.lease)
   for (const name of decided) {

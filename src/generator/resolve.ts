@@ -5,9 +5,9 @@ import { chooseEngine, type EngineKind } from '../engine/choose.js'
 import type { StateOptions } from '../engine/source/core-spec.js'
 import { nodeFromVariable, nodeVariable } from '../engine/source/environment.js'
 import type { ResolvedLease } from '../engine/source/shared-lease.js'
-import { combineNode, type Field, type Layout, layoutOf, optionsElsewhere } from '../layout/index.js'
+import { combineNode, type Field, type Layout, optionsElsewhere, resolveLayout } from '../layout/index.js'
 import type { Policy } from '../policy/policy.js'
-import { leaseOf } from './lease-option.js'
+import { resolveLease } from './lease-option.js'
 import { type GeneratorOptions, generatorRows } from './options.js'
 
 /** Names of other options, and the option to pass. */
@@ -33,12 +33,12 @@ export function resolveOptions<F extends readonly Field[]>(
   seed?: number,
 ): ResolvedOptions<F> {
   const own = readOptions(given, Object.keys(generatorRows), '{ node: 7 }', elsewhere)
-  const lease = leaseOf<F>(own)
+  const lease = resolveLease<F>(own)
   const options = readRows(own, generatorRows)
   const { state, engine: wanted, clock, sequenceStart, onRollback } = options
-  const layout = lease?.layout ?? layoutOf(options)
-  const origin = lease ?? nodeOf(layout, options.node)
-  const givenState = lease === undefined ? stateOf(state, options.reserveMs) : ({ kind: 'lease' } as const)
+  const layout = lease?.layout ?? resolveLayout(options)
+  const origin = lease ?? chooseNode(layout, options.node)
+  const givenState = lease === undefined ? checkState(state, options.reserveMs) : ({ kind: 'lease' } as const)
   // `null` counts as not given, too.
   const engine = chooseEngine(wanted ?? 'auto', lease === undefined ? state : 'process')
   return {
@@ -59,7 +59,7 @@ export function resolveOptions<F extends readonly Field[]>(
   }
 }
 
-function nodeOf(layout: Layout, node: unknown): number {
+function chooseNode(layout: Layout, node: unknown): number {
   if (node !== undefined) return combineNode(layout, node)
   if (layout.nodeFields.length === 0) return 0
   const found = nodeFromVariable()
@@ -83,7 +83,7 @@ function defaultState(engine: EngineKind, clock: StateOptions['clock']): StateOp
 }
 
 /** Checks the option `state`; `undefined` for its default, which depends on the engine. */
-function stateOf(state: unknown, reserveMs: number): StateOptions['state'] | undefined {
+function checkState(state: unknown, reserveMs: number): StateOptions['state'] | undefined {
   if (state === undefined) return undefined
   if (state === 'process' || state === 'thread' || state === 'host') return { kind: state }
   if (Object.prototype.toString.call(state) === '[object URL]') {

@@ -54,7 +54,7 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
   }
   if (typeof unsigned !== 'boolean') throw refuse(`unsigned is ${show(unsigned)}; pass true or false`)
   if (typeof decodeOnly !== 'boolean') throw refuse(`decodeOnly is ${show(decodeOnly)}; pass true or false`)
-  const fields = fieldsOf(own.fields, refuse)
+  const fields = readFields(own.fields, refuse)
 
   const total = fields.reduce((sum, [, bits]) => sum + bits, 0)
   const maxBits = unsigned ? 64 : 63
@@ -143,7 +143,7 @@ export function checkEpochMs(epochMs: unknown, others = ''): asserts epochMs is 
 }
 
 /** Copies and freezes the fields, so that they cannot change after the check. */
-function fieldsOf(fields: unknown, refuse: (what: string) => RangeError): readonly Field[] {
+function readFields(fields: unknown, refuse: (what: string) => RangeError): readonly Field[] {
   if (!Array.isArray(fields))
     throw refuse(`fields is ${show(fields)}; pass an array of [name, bits], the most significant first`)
   const seen = new Set<string>()

@@ -28,7 +28,7 @@ export const optionsElsewhere: Readonly<Record<string, string>> = {
  * @throws TypeError `ERR_LAYOUT_INVALID`; RangeError `ERR_EPOCH_INVALID`, `ERR_LAYOUT_DECODE_ONLY`
  * @internal
  */
-export function layoutOf<F extends readonly Field[]>({
+export function resolveLayout<F extends readonly Field[]>({
   layout,
   epoch,
 }: {

@@ -48,12 +48,12 @@ export function idsBetween<F extends readonly Field[]>(
       `from is ${show(from)}, after to, which is ${show(to)}; pass the earlier time first`,
     )
   }
-  const above = prefixOf(layout, tags)
+  const above = readPrefix(layout, tags)
   return { first: above | firstIdFrom(fromMs, layout), end: above | firstIdFrom(untilMs, layout) }
 }
 
 /** The bits above the timestamp, which are tags. */
-function prefixOf<F extends readonly Field[]>(layout: Layout<F>, tags: GivenTags<F> | undefined): bigint {
+function readPrefix<F extends readonly Field[]>(layout: Layout<F>, tags: GivenTags<F> | undefined): bigint {
   const { placements, timestamp, tagFields } = layout as Layout
   const above = placements.slice(0, placements.indexOf(timestamp))
   const other = above.find(({ name }) => !tagFields.some((tag) => tag.name === name))

@@ -23,8 +23,8 @@ export interface NodeSet {
  * that is invalid or has no such node.
  */
 export function chooseNodes(layout: Layout, fixed: unknown, range: unknown): NodeSet {
-  const [first, last] = rangeOf(layout, range)
-  const fields = fieldsOf(layout, partsOf(layout, fixed))
+  const [first, last] = readRange(layout, range)
+  const fields = fieldsOf(layout, readFixed(layout, fixed))
   const all = fields.reduce((count, { size, fixed }) => count * (fixed === undefined ? size : 1), 1)
   const nodeAt = (index: number) => {
     let [node, left] = [0, index]
@@ -74,7 +74,7 @@ function indexOfFirst(count: number, holds: (index: number) => boolean): number 
   return from
 }
 
-function partsOf(layout: Layout, fixed: unknown): Map<string, number> {
+function readFixed(layout: Layout, fixed: unknown): Map<string, number> {
   if (fixed === undefined) return new Map()
   const zeros = Object.fromEntries(layout.nodeFields.map(({ name }) => [name, 0]))
   if (typeof fixed === 'object' && fixed !== null && !Array.isArray(fixed)) {
@@ -92,7 +92,7 @@ function partsOf(layout: Layout, fixed: unknown): Map<string, number> {
   return parts
 }
 
-function rangeOf(layout: Layout, range: unknown): [number, number] {
+function readRange(layout: Layout, range: unknown): [number, number] {
   const last = layout.nodes - 1
   if (range === undefined) return [0, last]
   const rule = `pass [first, last], two whole numbers from 0 to ${last}, the smaller one first`

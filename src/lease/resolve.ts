@@ -1,7 +1,7 @@
 import { platform } from '#platform'
 import { rangeError } from '../core/errors.js'
 import { type Resolved, readTable } from '../core/options.js'
-import { checkLifetime, type Field, type Layout, layoutOf, optionsElsewhere } from '../layout/index.js'
+import { checkLifetime, type Field, type Layout, optionsElsewhere, resolveLayout } from '../layout/index.js'
 import type { Store } from '../stores/store.js'
 import { chooseNodes, type NodeSet } from './group.js'
 import { type LeaseOptions, leaseRows } from './options.js'
@@ -21,7 +21,7 @@ export interface ResolvedLeaseOptions<F extends readonly Field[] = readonly Fiel
 export function resolveLeaseOptions<F extends readonly Field[]>(options: LeaseOptions<F>): ResolvedLeaseOptions<F> {
   const read = readTable(options, leaseRows, '{ store }', optionsElsewhere)
   const { epoch, node, nodes, owner = platform.processName(), ...others } = read
-  const layout = layoutOf({ layout: read.layout, epoch })
+  const layout = resolveLayout({ layout: read.layout, epoch })
   checkLifetime(layout, platform.wallMs())
   checkWindow(read.windowMs, layout, read.store)
   return { ...others, owner, layout, nodes: chooseNodes(layout, node, nodes) }

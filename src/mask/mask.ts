@@ -3,7 +3,7 @@ import { rangeError, show, typeError } from '../core/errors.js'
 import { type Rows, readTable } from '../core/options.js'
 import { toId } from '../layout/index.js'
 import { checkKeys } from './keys.js'
-import { digitsOf, type Permutation, permutationOf } from './permutation.js'
+import { digitsOf, makePermutation, type Permutation } from './permutation.js'
 
 /** The widths of a mask. */
 export type MaskBits = 64 | 63 | 53
@@ -111,7 +111,7 @@ export function createMask(options: MaskOptions): Mask
 export function createMask(given: Uint8Array | MaskOptions): Mask
 export function createMask(given: Uint8Array | MaskOptions): Mask {
   const { keys, bits, encoding } = checkMaskOptions(given)
-  const permutations = new Map(keys.map(([name, key]) => [name, permutationOf(key, digitsOf[bits])]))
+  const permutations = new Map(keys.map(([name, key]) => [name, makePermutation(key, digitsOf[bits])]))
   const [[current, permutation]] = [...permutations] as [[string, Permutation]]
   const digits = digitWriter(bits, encoding)
   const lengths = [...new Set([...permutations.keys()].map((name) => name.length + digits.length))]

@@ -32,7 +32,7 @@ const rounds = 10
  * FF1 of NIST SP 800-38G with an empty tweak, on numbers: the most significant digit is the first. Half of
  * the digits have at most 37 bits.
  */
-export function permutationOf(key: Uint8Array, { radix, length, size }: Digits): Permutation {
+export function makePermutation(key: Uint8Array, { radix, length, size }: Digits): Permutation {
   const { encrypt } = blockCipher(key)
   const left = Math.floor(length / 2)
   const right = length - left

@@ -100,7 +100,7 @@ const remedy = "pass 'UTC' or a fixed offset from -14:00 to +14:00, such as '+08
  * @param timeZone - `'UTC'`, `'Z'`, or an offset such as `'+08:00'` or `'-03:30'`.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`
  */
-export function offsetOf(timeZone: unknown): number {
+export function readOffset(timeZone: unknown): number {
   if (typeof timeZone !== 'string') {
     throw typeError('ERR_OPTION_INVALID', `timeZone is ${show(timeZone)} (${typeof timeZone}); ${remedy}`, 'timeZone')
   }

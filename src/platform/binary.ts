@@ -168,7 +168,7 @@ function packageFolder(): { folder: string } | Failed {
     for (const folderOf of folders) {
       try {
         const folder = folderOf()
-        const { name, version } = manifestOf(folder)
+        const { name, version } = readManifest(folder)
         if (name !== 'graupel') continue
         // The two halves of the package, the TypeScript in a bundle and the binary, have to be of one
         // version.
@@ -189,7 +189,7 @@ function packageFolder(): { folder: string } | Failed {
 }
 
 /** Read here, because `require` takes 1 ms more: it resolves the path, and keeps a module. */
-function manifestOf(folder: string): { name?: string; version?: string } {
+function readManifest(folder: string): { name?: string; version?: string } {
   const { readFileSync } = process.getBuiltinModule('node:fs')
   return JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
 }

@@ -50,7 +50,7 @@ async function begin(options: ResolvedOptions): Promise<SegmentGenerator> {
   const { max, stride } = range
   const { monotonicMs, random, later, background } = platform
   const clock = { monotonicMs, random, later, background }
-  const source = sourceOf(options, clock)
+  const source = makeSource(options, clock)
   const onNews = (failure: Error | undefined) => {
     if (failure !== undefined) publish('segments', { type: 'failed', store: source.name, name, error: failure })
   }
@@ -68,7 +68,7 @@ function follow(options: SegmentHandleOptions): SegmentGenerator {
 }
 
 /** Makes the source of segments that the options describe. It fetches nothing yet. */
-export function sourceOf(
+export function makeSource(
   options: ResolvedOptions,
   { monotonicMs, random, background }: PrefetcherClock,
 ): SegmentSource {

@@ -135,10 +135,10 @@ export function checkSegmentOptions(options: SegmentOptions): ResolvedOptions {
   if (isLeafAlloc(own.store)) refuseForLeaf(own)
   const read = readRows(own, segmentRows)
   const { store, name, callTimeoutMs, signal } = read
-  const steps = stepsOf(read)
+  const steps = readSteps(read)
   const gap = { read: whole64, most: maxSigned, byDefault: 64n * BigInt(steps.most) }
   const failoverGap = readRow('failoverGap', read.failoverGap, gap)
-  return { store, name, range: rangeOf(read), steps, failoverGap, callTimeoutMs, signal }
+  return { store, name, range: readRange(read), steps, failoverGap, callTimeoutMs, signal }
 }
 
 /** Refuses the options of the range: a row of Leaf's table has its own range. */
@@ -152,7 +152,7 @@ function refuseForLeaf(options: SegmentOptions): void {
   }
 }
 
-function rangeOf({ start, max, stride, offset }: Read): Range {
+function readRange({ start, max, stride, offset }: Read): Range {
   const width = stride ?? 1
   if (width > 1 && offset === undefined) {
     throw typeError(
@@ -175,7 +175,7 @@ function rangeOf({ start, max, stride, offset }: Read): Range {
   }
 }
 
-function stepsOf({ store, step, minStep, maxStep, batchMs, prefetchAt, callTimeoutMs }: Read): Steps {
+function readSteps({ store, step, minStep, maxStep, batchMs, prefetchAt, callTimeoutMs }: Read): Steps {
   const first = step ?? usualStep
   const isOfTable = isLeafAlloc(store) && step === undefined
   const least = readRow('minStep', minStep, { read: whole, least: 1, most: isOfTable ? most : first, byDefault: first })

@@ -1,8 +1,8 @@
 import { type Rows, readTable } from '../core/options.js'
 import { type Field, genuineLayout, type Layout } from '../layout/index.js'
-import { offsetOf } from '../pattern/calendar.js'
+import { readOffset } from '../pattern/calendar.js'
 import { Lifetime } from './lifetime.js'
-import { areInOrder, checkComplete, partsOf } from './parts.js'
+import { areInOrder, checkComplete, parseParts } from './parts.js'
 import { type BaseSerial, checkText, format, parse, type Serial } from './serial.js'
 
 /** The options of {@link defineSerial}. */
@@ -46,8 +46,8 @@ export const serialRows = { pattern: {}, layout: {}, timeZone: { byDefault: 'UTC
 export function defineSerial<F extends readonly Field[]>(options: SerialOptions<F>): Serial<F> {
   const { pattern, timeZone, ...read } = readTable(options, serialRows, '{ pattern, layout }')
   const layout = genuineLayout(read.layout)
-  const offsetMinutes = offsetOf(timeZone)
-  const parts = partsOf(pattern, layout)
+  const offsetMinutes = readOffset(timeZone)
+  const parts = parseParts(pattern, layout)
   checkComplete(pattern, parts, layout)
   const lifetime = new Lifetime(pattern, layout, offsetMinutes)
   const hasShortYears = parts.some((part) => part.kind === 'unit' && part.unit === 'yy')

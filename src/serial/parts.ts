@@ -20,7 +20,7 @@ export interface NumberPart {
  * Reads a pattern for the ids of a layout: which parts there are. @throws TypeError, RangeError
  * `ERR_PATTERN_INVALID`
  */
-export function partsOf(pattern: string, layout: Layout): SerialPart[] {
+export function parseParts(pattern: string, layout: Layout): SerialPart[] {
   const numbers = numbersOf(layout)
   const placeholders = [...units, ...numbers.map(({ placeholder }) => placeholder)]
   return parsePattern(pattern, placeholders).map((part): SerialPart => {

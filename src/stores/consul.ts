@@ -9,9 +9,9 @@ import {
   type HttpAnswer,
   type HttpOptions,
   HttpService,
-  jsonOf,
+  parseDate,
+  parseJson,
   storedFor,
-  timeOf,
 } from './http.js'
 import { prefixRow, refuseForgetting } from './options.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
@@ -123,12 +123,12 @@ export function consulStore(options: ConsulStoreOptions): Store {
   const ownDatacenter = async (signal: AbortSignal | undefined) => {
     const path = '/v1/catalog/datacenters'
     const answer = await service.request({ method: 'GET', path, headers: {}, isRepeatable: true }, signal)
-    return [jsonOf(answer, isThisConsul)].flat()[0]
+    return [parseJson(answer, isThisConsul)].flat()[0]
   }
 
   const get = async (key: string, query: Record<string, string>, signal: AbortSignal | undefined) => {
     const answer = await ask(key, { consistent: '', ...query }, signal)
-    const rows = answer.status === 404 ? [] : rowsOf(answer)
+    const rows = answer.status === 404 ? [] : parseRows(answer)
     const records = rows.map(({ Key, Value, ModifyIndex }) => {
       const entry: StoreEntry = entryOf(Key.slice(prefix.length + 1), fromBase64(Value ?? ''))
       return { entry, index: ModifyIndex }
@@ -158,7 +158,7 @@ export function consulStore(options: ConsulStoreOptions): Store {
       }
       const stored = storedFor(value)
       const answer = await ask(key, { cas: `${index}` }, signal, stored)
-      const landed = jsonOf(answer, isThisConsul)
+      const landed = parseJson(answer, isThisConsul)
       if (typeof landed !== 'boolean') throw answer.error(isThisConsul)
       return landed ? stored : undefined
     },
@@ -166,13 +166,13 @@ export function consulStore(options: ConsulStoreOptions): Store {
       return `datacenter ${datacenter ?? (await ownDatacenter(signal))}, ${namespace === undefined ? '' : `namespace ${namespace}, `}keys ${prefix}/`
     },
     async nowMs(signal) {
-      return timeOf((await get('', {}, signal)).date)
+      return parseDate((await get('', {}, signal)).date)
     },
   }
 }
 
-function rowsOf(answer: HttpAnswer): readonly Row[] {
-  const rows = jsonOf(answer, isThisConsul)
+function parseRows(answer: HttpAnswer): readonly Row[] {
+  const rows = parseJson(answer, isThisConsul)
   if (Array.isArray(rows) && rows.every((row) => typeof row?.Key === 'string' && typeof row.ModifyIndex === 'number')) {
     return rows
   }

@@ -9,9 +9,9 @@ import {
   type HttpAnswer,
   type HttpOptions,
   HttpService,
-  jsonOf,
+  parseDate,
+  parseJson,
   storedFor,
-  timeOf,
   toBase64,
 } from './http.js'
 import { prefixRow, refuseForgetting } from './options.js'
@@ -113,7 +113,7 @@ export function etcdStore(options: EtcdStoreOptions): Store {
     if (answer.status !== 200) {
       throw answer.error(remedies.find(([reason]) => reason.test(answer.text))?.[1] ?? isThisEtcd)
     }
-    const parsed = jsonOf(answer, isThisEtcd) as EtcdAnswer | null
+    const parsed = parseJson(answer, isThisEtcd) as EtcdAnswer | null
     if (typeof parsed?.header !== 'object') throw answer.error(isThisEtcd)
     return parsed
   }
@@ -183,7 +183,7 @@ export function etcdStore(options: EtcdStoreOptions): Store {
       ]
     },
     async nowMs(signal) {
-      return timeOf((await range(`${prefix}/`, undefined, signal)).date)
+      return parseDate((await range(`${prefix}/`, undefined, signal)).date)
     },
   }
 }

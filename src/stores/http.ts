@@ -175,7 +175,7 @@ function ofFetch(error: unknown): { readonly code: string; readonly message: str
 }
 
 /** Reads the JSON of an answer. @throws GraupelError `ERR_STORE_UNAVAILABLE` */
-export function jsonOf(answer: HttpAnswer, remedy: string): unknown {
+export function parseJson(answer: HttpAnswer, remedy: string): unknown {
   const found = parsed(answer.text)
   if (found === undefined) throw answer.error(remedy)
   return found
@@ -224,7 +224,7 @@ function hidden(text: string, secret: HttpRequest['secret'] = []): string {
  *
  * @returns Milliseconds since 1970.
  */
-export function timeOf(date: string | null | undefined, wallMs = platform.wallMs()): number {
+export function parseDate(date: string | null | undefined, wallMs = platform.wallMs()): number {
   const startMs = Date.parse(date ?? '')
   if (Number.isNaN(startMs)) {
     throw new Error(`the answer has ${show(date)} for its Date; a server or proxy has to send it`)

@@ -82,7 +82,7 @@ const versionPattern = /^(\S+) (\S+) ([\da-f-]{36})$/
  */
 export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
   const { prefix, ...others } = readTable(options, rows, '{ assumeDurable: true }')
-  const { access, namespace } = accessOf(others)
+  const { access, namespace } = resolveAccess(others)
   const api = new LeaseApi(access, namespace)
   const textOf = (key: string) => `${prefix}/${key}`
   const nameFor = (key: string) => nameOf(textOf(key), maxName)
@@ -164,7 +164,7 @@ function notOurs(name: string | undefined, namespace: string): GraupelError {
 }
 
 /** @throws TypeError, RangeError `ERR_OPTION_INVALID` */
-function accessOf(options: Omit<Resolved<KubernetesStoreOptions, typeof rows>, 'prefix'>): {
+function resolveAccess(options: Omit<Resolved<KubernetesStoreOptions, typeof rows>, 'prefix'>): {
   access: Access
   namespace: string
 } {

@@ -13,10 +13,10 @@ import {
   checkLifetime,
   type Field,
   type Layout,
-  layoutOf,
   type layouts,
   type NodeOf,
   optionsElsewhere,
+  resolveLayout,
 } from '../layout/index.js'
 import type { Core, CoreSpec } from '../state/engine.js'
 import { StateTable } from '../state/table.js'
@@ -99,7 +99,7 @@ export function testGenerator<const F extends readonly Field[] = layouts.Twitter
   options: TestGeneratorOptions<F> = {},
 ): TestGenerator<F> {
   const read = readTable(options, rows, '{ node: 7 }', optionsElsewhere)
-  const layout = layoutOf(read)
+  const layout = resolveLayout(read)
   const startMs = Math.max(Date.UTC(2026, 0, 1), layout.epochMs)
   const { node, clock = () => startMs } = read
   const resolved = resolveOptions<F>({

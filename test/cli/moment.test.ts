@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { momentOf } from '../../src/cli/values.js'
+import { readMoment } from '../../src/cli/values.js'
 import { graupel, lines } from '../support/cli.js'
 
 describe('a moment', () => {
@@ -18,7 +18,7 @@ describe('a moment', () => {
     ['12345', 12345],
     ['-28800000', -28_800_000],
   ])('is read from %s', (text, ms) => {
-    expect(momentOf('--epoch', text)).toBe(ms)
+    expect(readMoment('--epoch', text)).toBe(ms)
   })
 
   it.each<[string, RegExp]>([
@@ -47,7 +47,7 @@ describe('a moment', () => {
     ['+5', /give a whole number in digits/],
     ['9007199254740993', /give at most 9007199254740991$/],
   ])('is not read from %j', (text, message) => {
-    expect(() => momentOf('--epoch', text)).toThrow(message)
+    expect(() => readMoment('--epoch', text)).toThrow(message)
   })
 
   it('can be given by --epoch', () => {

@@ -1,7 +1,7 @@
 import { FF1 } from '@noble/ciphers/ff1.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { digitsOf, permutationOf } from '../../src/mask/permutation.js'
+import { digitsOf, makePermutation } from '../../src/mask/permutation.js'
 
 const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, 'hex'))
 const key128 = '2B7E151628AED2A6ABF7158809CF4F3C'
@@ -36,7 +36,7 @@ describe('a permutation', () => {
   it.each(samples.filter(([, , , tweak]) => tweak === ''))(
     'of numbers gives the digits of sample %d of NIST',
     (_number, key, radix, _tweak, plain, hidden) => {
-      const permutation = permutationOf(bytes(key), { radix, length: 10, size: 10n ** 10n })
+      const permutation = makePermutation(bytes(key), { radix, length: 10, size: 10n ** 10n })
       expect(permutation.hide(BigInt(plain))).toBe(BigInt(hidden))
       expect(permutation.reveal(BigInt(hidden))).toBe(BigInt(plain))
     },
@@ -51,7 +51,7 @@ describe('a permutation', () => {
       { radix: 13, length: 3, size: 1031n },
     ],
   ])('%s reaches each exactly once, and goes back', (_what, digits) => {
-    const permutation = permutationOf(bytes(key128), digits)
+    const permutation = makePermutation(bytes(key128), digits)
     const all = Array.from({ length: Number(digits.size) }, (_, i) => BigInt(i))
     const hidden = all.map(permutation.hide)
     expect(hidden.toSorted((one, other) => Number(one - other))).toEqual(all)
@@ -67,7 +67,7 @@ describe('a permutation', () => {
   })
 
   it.each(Object.entries(digitsOf))('of %s bits can be undone in either direction', (_bits, digits) => {
-    const permutation = permutationOf(bytes(key256), digits)
+    const permutation = makePermutation(bytes(key256), digits)
     const last = digits.size - 1n
     const check = (value: bigint) => {
       const [hidden, revealed] = [permutation.hide(value), permutation.reveal(value)]
@@ -92,14 +92,14 @@ describe('a permutation', () => {
         let expected = value
         do expected = read(encrypt(write(expected)))
         while (expected >= size)
-        expect(permutationOf(key, digits).hide(value)).toBe(expected)
+        expect(makePermutation(key, digits).hide(value)).toBe(expected)
       }),
     )
   })
 
   it('ignores later changes of the array of its key', () => {
     const key = bytes(key128)
-    const permutation = permutationOf(key, digitsOf[63])
+    const permutation = makePermutation(key, digitsOf[63])
     const before = permutation.hide(7n)
     key.fill(1)
     expect(permutation.hide(7n)).toBe(before)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { calendarEndMs, calendarStartMs, offsetOf, timeOfTexts, unitTexts } from '../../src/pattern/calendar.js'
+import { calendarEndMs, calendarStartMs, readOffset, timeOfTexts, unitTexts } from '../../src/pattern/calendar.js'
 
 describe('a time zone', () => {
   it.each([
@@ -14,13 +14,13 @@ describe('a time zone', () => {
     ['+14:00', 840],
     ['-14:00', -840],
   ])('%s is %i minutes ahead of UTC', (timeZone, minutes) => {
-    expect(offsetOf(timeZone)).toBe(minutes)
+    expect(readOffset(timeZone)).toBe(minutes)
   })
 
   it.each(['', '+8', '+08', '+0800', '08:00', '+8:00', '+08:60', '+14:01', '-15:00', '+08:00 ', '+08:00:00', '−08:00'])(
     'is refused if it is %j',
     (timeZone) => {
-      const refused = expect(() => offsetOf(timeZone))
+      const refused = expect(() => readOffset(timeZone))
       refused.toThrow(RangeError)
       refused.toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
       refused.toThrow(`timeZone is '${timeZone}'; pass 'UTC' or a fixed offset from -14:00 to +14:00`)
@@ -30,14 +30,14 @@ describe('a time zone', () => {
   it.each(['Europe/Berlin', 'America/Port-au-Prince', 'Etc/GMT+8', 'CET', 'utc'])(
     'is refused where it is the name %s, because clocks of such zones go back',
     (timeZone) => {
-      expect(() => offsetOf(timeZone)).toThrow(
+      expect(() => readOffset(timeZone)).toThrow(
         `timeZone is '${timeZone}', and the clocks of a named zone can go back, as they do after summer time: one text would stand for two moments; pass 'UTC'`,
       )
     },
   )
 
   it.each([undefined, null, 8, 480])('is refused if it is %j', (timeZone) => {
-    const refused = expect(() => offsetOf(timeZone))
+    const refused = expect(() => readOffset(timeZone))
     refused.toThrow(TypeError)
     refused.toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }))
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { platform } from '#platform'
-import { createSegmentGenerator, sourceOf } from '../../src/segments/create.js'
+import { createSegmentGenerator, makeSource } from '../../src/segments/create.js'
 import { checkSegmentOptions, type SegmentOptions } from '../../src/segments/options.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import type { Store } from '../../src/stores/store.js'
@@ -17,7 +17,7 @@ const reset = new Error('connection reset')
  */
 async function firsts(store: Store, options: Partial<SegmentOptions> = {}) {
   const name = options.name ?? freshName()
-  const source = sourceOf(checkSegmentOptions({ store, name, step: 10, maxStep: 10, ...options }), platform)
+  const source = makeSource(checkSegmentOptions({ store, name, step: 10, maxStep: 10, ...options }), platform)
   const fetched = [await source.take(10)]
   const segment = async () => (fetched.pop() ?? (await source.take(10))).first
   return { name, segment }

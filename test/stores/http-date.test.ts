@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { timeOf } from '../../src/stores/http.js'
+import { parseDate } from '../../src/stores/http.js'
 
 const date = 'Tue, 14 Jul 2026 10:20:30 GMT'
 const startMs = Date.UTC(2026, 6, 14, 10, 20, 30)
@@ -13,9 +13,9 @@ it.each([
   ['after it', 1000, 999],
   ['long after it', 60_000, 999],
 ])('takes the time from a Date if the clock of the host is %s', (_, offsetMs, expectedMs) => {
-  expect(timeOf(date, startMs + offsetMs)).toBe(startMs + expectedMs)
+  expect(parseDate(date, startMs + offsetMs)).toBe(startMs + expectedMs)
 })
 
 it.each([null, undefined, '', 'yesterday'])('refuses %o as a Date', (value) => {
-  expect(() => timeOf(value)).toThrow(/has .* for its Date; a server or proxy has to send it/)
+  expect(() => parseDate(value)).toThrow(/has .* for its Date; a server or proxy has to send it/)
 })

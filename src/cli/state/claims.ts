@@ -5,7 +5,7 @@ import { type Latest, latestLink } from '../../host/claim-chain.js'
 import { isClaimName } from '../../host/folder.js'
 import { type Fate, fateOf } from '../../host/process.js'
 import { attempt, hasCode } from '../../host/system.js'
-import { type Ids, idsOf, namesIn, unreadable } from './read.js'
+import { type Ids, namesIn, readIds, unreadable } from './read.js'
 
 /** A claim of the js engine that was read. */
 export interface Claim {
@@ -55,12 +55,12 @@ export function claimAt(path: string): Claim {
  * @throws GraupelError `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_CORRUPT`
  */
 export function readClaim(path: string): Claim | undefined {
-  const latest = latestOf(path)
+  const latest = readLatest(path)
   if (latest === undefined) return undefined
   const { says } = latest
   const { key, description, use } = says
   const ceiling = BigInt(says.ceiling)
-  const ids = idsOf(path, { kind: 'claim', key, description, ceiling })
+  const ids = readIds(path, { kind: 'claim', key, description, ceiling })
   const isReleased = use === 'released'
   const lastTickMs = ceiling === 0n ? undefined : ids.timeMs(ceiling - 1n)
   return {
@@ -73,7 +73,7 @@ export function readClaim(path: string): Claim | undefined {
   }
 }
 
-function latestOf(path: string): Latest | undefined {
+function readLatest(path: string): Latest | undefined {
   try {
     if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false) {
       throw new GraupelError(

@@ -40,7 +40,7 @@ async function cleanPage(
   users: Mappings | undefined,
   nowMs: number,
 ): Promise<Removal | undefined> {
-  const reason = reasonToKeep(found, users, nowMs) ?? (await changeOf(found))
+  const reason = reasonToKeep(found, users, nowMs) ?? (await findChange(found))
   if (reason !== undefined) return { found, isRemoved: false, reason }
   return removeFile({ found, isRemoved: true, reason: isDayOld(found, nowMs) ? 'more than a day old' : 'no id' })
 }
@@ -58,7 +58,7 @@ function reasonToKeep(found: State | Broken, mapped: Mappings | undefined, nowMs
 }
 
 /** The change of a page since it was read: a process may have opened it, made ids, and ended. */
-async function changeOf(found: State | Broken): Promise<string | undefined> {
+async function findChange(found: State | Broken): Promise<string | undefined> {
   try {
     const again = await readState(found.path)
     return 'stored' in found && found.stored.word === again.stored.word ? undefined : 'in use'

@@ -7,7 +7,7 @@ import { hasCode } from '../../host/system.js'
 import { fileKeyOf } from '../../state/key.js'
 import { type Claim, claimPathsIn, readClaim } from './claims.js'
 import { namesIn, readState, type State } from './read.js'
-import { type User, usersOf } from './users.js'
+import { findUsers, type User } from './users.js'
 
 /** A page or a claim that cannot be read, and why. */
 export interface Broken {
@@ -113,10 +113,10 @@ export interface Account {
 }
 
 /** Looks for the memory of a state file, and for the processes that have the file open. */
-export async function accountOf(state: State): Promise<Account> {
+export async function makeAccount(state: State): Promise<Account> {
   const { stored, stats } = state
-  const memory = stored.kind === 'file' ? await memoryOf(state, stored) : undefined
-  return { state, memory, lastSlot: lastSlotOf(state, memory), users: usersOf(stored.kind, stats) }
+  const memory = stored.kind === 'file' ? await findMemory(state, stored) : undefined
+  return { state, memory, lastSlot: lastSlotOf(state, memory), users: findUsers(stored.kind, stats) }
 }
 
 /** @param memory - Without it, the last slot of a state file is not known. */
@@ -127,7 +127,7 @@ export function lastSlotOf({ stored }: State, memory?: Memory): bigint | undefin
 }
 
 /** Looks for the page whose word is the truth, in place of a state file's ceilings. */
-async function memoryOf({ stats }: State, file: StateFile): Promise<Memory> {
+async function findMemory({ stats }: State, file: StateFile): Promise<Memory> {
   // Only its owner can use a file.
   const folder = pagesFolder(process.platform === 'win32' ? undefined : stats.uid)
   const boot = bootId()

@@ -23,12 +23,12 @@ const maxAttempts = 5
  *
  * @throws GraupelError `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`
  */
-export async function readState(path: string, read: (path: string) => Contents = contentsOf): Promise<State> {
+export async function readState(path: string, read: (path: string) => Contents = readFileAt): Promise<State> {
   for (let attempt = 1; ; attempt++) {
     const { bytes, stats } = read(path)
     try {
       const stored = parseState(path, bytes)
-      return { path, stored, ids: idsOf(path, stored), stats }
+      return { path, stored, ids: readIds(path, stored), stats }
     } catch (error) {
       if ((error as GraupelError).code !== 'ERR_STATE_CORRUPT' || attempt === maxAttempts) throw error
     }
@@ -61,7 +61,7 @@ export function reasonIn(error: unknown): string {
   return reason
 }
 
-function contentsOf(path: string): Contents {
+function readFileAt(path: string): Contents {
   try {
     return readContents(path, maxBytes, (stats) => {
       if (stats.isFile()) return
@@ -101,7 +101,7 @@ interface ClaimedIds {
  * Reads the ids of a state. @throws GraupelError `ERR_STATE_CORRUPT` if key, layout and slots contradict each
  * other.
  */
-export function idsOf(path: string, stored: Stored | ClaimedIds): Ids {
+export function readIds(path: string, stored: Stored | ClaimedIds): Ids {
   const damaged = (detail: string) => damagedState(stored.kind === 'file' ? 'state file' : stored.kind, path, detail)
   const key = parseKey(stored.key)
   const description = parseDescription(stored.description)

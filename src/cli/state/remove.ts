@@ -6,7 +6,7 @@ import { isHashedPageName, pageBeside, pagesFolder } from '../../host/folder.js'
 import { type Claim, claimAt } from './claims.js'
 import { type Broken, isDayOld, lastTimeMs } from './list.js'
 import { readState, reasonIn, type State, unreadable } from './read.js'
-import { named, userOf, usersOf } from './users.js'
+import { findUsers, named, userOf } from './users.js'
 
 /**
  * Removes one page, however late its last id is. If the system does not tell which processes have it open,
@@ -16,7 +16,7 @@ import { named, userOf, usersOf } from './users.js'
  * @throws GraupelError `ERR_STATE_UNSAFE`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`
  */
 export async function removePage(path: string, nowMs: number): Promise<State | Broken> {
-  const users = usersOf('page', plainFileAt(path))
+  const users = findUsers('page', plainFileAt(path))
   // Read after the users were looked for: a page without users does not change.
   const found = await pageAt(path)
   if (users === undefined && !isDayOld(found, nowMs)) {

@@ -15,7 +15,7 @@ const maxCommand = 60
  *
  * @returns `undefined` if the system does not tell.
  */
-export function usersOf(kind: 'page' | 'file', stats: BigIntStats): User[] | undefined {
+export function findUsers(kind: 'page' | 'file', stats: BigIntStats): User[] | undefined {
   if (kind === 'page') return mappings()?.of(stats)
   return otherPids()
     ?.filter((pid) => attempt(() => hasItOpen(pid, stats)))
@@ -51,7 +51,7 @@ export function mappings(): Mappings | undefined {
 }
 
 export function userOf(pid: number): User {
-  return { pid, command: commandOf(pid) }
+  return { pid, command: readCommand(pid) }
 }
 
 /** Describes processes: `12 (node main.js), 13`. */
@@ -80,7 +80,7 @@ function hasItOpen(pid: number, { dev, ino }: BigIntStats): boolean {
   )
 }
 
-function commandOf(pid: number): string {
+function readCommand(pid: number): string {
   const words = attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0+$/, '').split('\0')) ?? []
   const command = words.join(' ')
   return command.length > maxCommand ? `${command.slice(0, maxCommand)}…` : command

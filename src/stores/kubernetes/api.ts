@@ -1,5 +1,5 @@
 import { show, showNoText, typeError } from '../../core/errors.js'
-import { type HttpAnswer, type HttpOptions, HttpService, parsed, timeOf } from '../http.js'
+import { type HttpAnswer, type HttpOptions, HttpService, parseDate, parsed } from '../http.js'
 
 /** How the API of a cluster is reached. */
 export interface Access extends HttpOptions {
@@ -59,7 +59,7 @@ export class LeaseApi {
   async nowMs(name: string, signal?: AbortSignal): Promise<number> {
     const answer = await this.#ask('get', `/${name}`, signal)
     if (!isNoLease(answer)) expectKind('Lease', 200, answer)
-    return timeOf(answer.header('date'))
+    return parseDate(answer.header('date'))
   }
 
   /** Lists the Leases with a label. @param limit - Leases in a page; 0 for all Leases in one page. */

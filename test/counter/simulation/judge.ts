@@ -1,6 +1,6 @@
 import { periodAt } from '../../../src/counter/period.js'
 import type { Position } from '../../../src/counter/record.js'
-import { offsetOf } from '../../../src/pattern/calendar.js'
+import { readOffset } from '../../../src/pattern/calendar.js'
 import type { Process } from './process.ts'
 import type { World } from './world.ts'
 
@@ -100,7 +100,7 @@ export class Judge {
   /** Checks that a number has the date of a moment between its call and its answer. */
   #checkTime(period: string, fromMs: number): void {
     const { reset, timeZone, skewMs = 0 } = this.#world.shape
-    const offset = offsetOf(timeZone)
+    const offset = readOffset(timeZone)
     const first = periodAt(fromMs - skewMs, reset, offset)
     const last = periodAt(this.#world.trueMs() + skewMs, reset, offset)
     if (period < first || period > last) this.#fail(`a number of ${period} was taken between ${first} and ${last}`)

@@ -1,4 +1,4 @@
-import { offsetOf } from '../../../src/pattern/calendar.js'
+import { readOffset } from '../../../src/pattern/calendar.js'
 import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { Server } from '../../simulation/server.ts'
@@ -51,7 +51,7 @@ export class World {
     this.shape = shapeFrom(this.random, durable)
     this.#isRecorded = isRecorded
     const { steps, stepMs, timeZone } = this.shape
-    this.#beginMs = Date.UTC(2027, 0) - offsetOf(timeZone) * 60_000 - (steps * stepMs) / 4
+    this.#beginMs = Date.UTC(2027, 0) - readOffset(timeZone) * 60_000 - (steps * stepMs) / 4
     this.server = new Server(this.random, this.shape, () => this.trueMs())
     this.judge = new Judge(this)
     this.#end = new Promise((resolve) => {
