@@ -16,6 +16,19 @@ const gate = [
   'test/counter/simulation.long.test.ts',
 ]
 
+/** The tests of the gate with Node alone: those of the folders that an engine touches, and two of the service. */
+const bare = [
+  'test/{api,engine,host,lease,segments,package}/**/*.test.ts',
+  'test/cli/next.test.ts',
+  'test/server/{ids,page}.test.ts',
+]
+/** In these folders: what runs no engine, or nothing else on the js engine than beside the native one. */
+const noEngine = [
+  'test/**/{simulation,phases,programs}.test.ts',
+  'test/api/{docs,glossary,layout-properties,path,reference,types,types-in-editors}.test.ts',
+  'test/package/{package,sizes}.test.ts',
+]
+
 /** The tests that need a real API server of Kubernetes. */
 const cluster = 'test/kubernetes/*.test.ts'
 /** The tests of all stores that then also run, for the store of Kubernetes alone. */
@@ -26,6 +39,7 @@ const files: Record<string, { include: string[]; exclude?: string[]; testNamePat
   test: { include: ['test/**/*.test.ts'], exclude: [long, cluster] },
   long: { include: [long] },
   gate: { include: gate },
+  bare: { include: bare, exclude: [long, ...noEngine] },
   all: { include: ['test/**/*.test.ts'], exclude: [cluster] },
   kubernetes: {
     include: [cluster, ...stores.map((name) => `test/${name}.long.test.ts`)],
