@@ -20,9 +20,9 @@ export const serialManual: Manual<typeof flags> = {
   summary: 'Write ids as text with date, time, node and sequence, or read it.',
   flags,
   notes: [
-    'Placeholders are {yyyy} or {yy}, {MM}, {dd}, {HH}, {mm}, {ss}, {SSS}, also joined as',
-    '{yyyyMMdd}; {node}, or the node fields by their names; and {sequence}. {node:6}',
-    'writes six digits. {{ and }} stand for braces. Example:',
+    'Placeholders are {yyyy} or {yy}, {MM}, {dd}, {HH}, {mm}, {ss} and {SSS}, also',
+    'joined as {yyyyMMdd}; {node}, or the node fields by their names; and',
+    '{sequence}. {node:6} writes six digits. {{ and }} stand for braces. Example:',
     "  graupel serial --pattern '001{yyyyMMddHHmmssSSS}{node}{sequence}' ID",
     'If the only ID or SERIAL is -, the standard input is read, one a line.',
   ],
