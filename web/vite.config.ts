@@ -35,7 +35,7 @@ const unused = new Map([
     'export const nodeVariable = undefined, nodeFromVariable = undefined, nodeFromEnvironment = undefined, isNodeUnique = undefined',
   ],
   [source('engine/source/leased-node.ts'), 'export const LeasedNode = undefined'],
-  [source('generator/lease-option.ts'), 'export const leaseOf = () => undefined'],
+  [source('generator/lease-option.ts'), 'export const resolveLease = () => undefined'],
 ])
 
 const withoutUnused: Plugin = {
