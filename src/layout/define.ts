@@ -20,6 +20,9 @@ const genuine = new WeakMap<object, Layout>()
 /**
  * Makes a layout of your own, after checking it.
  *
+ * Put the sequence above the node and the tags if hosts `observe` each other's ids in fast chains: an answer
+ * then costs one sequence number. Below them, it can cost a tick: docs/order.md has the figures.
+ *
  * @param spec - `name`, `epochMs`, `tickMs` and `fields`: of 1 to 53 bits each, of at most 63 bits together,
  * or 64 with `unsigned: true`.
  * @returns A frozen layout, whose type knows its node fields and whether `nextNumber()` exists.

@@ -1,4 +1,4 @@
-import { composeId, defineLayout, encodeId, encodings, layouts } from 'graupel'
+import { composeId, decode, defineLayout, encodeId, encodings, layouts } from 'graupel'
 import { decodeUuid } from 'graupel/uuid'
 import { describe, expect, it } from 'vitest'
 import { Batch, checkWrittenAs } from '../../web/src/ids/batch.ts'
@@ -247,6 +247,43 @@ describe('ids that the page makes', () => {
     const text = all(exported(kind, ids, layouts.discord, (at) => encodeId(ids[at] as bigint, 'base62'))).join('')
     expect(text).toContain(start)
     if (kind === 'json') expect(JSON.parse(text)).toHaveLength(2)
+  })
+
+  it('have tags, are distinct without them, and keep the tags in files', async () => {
+    const layout = defineLayout({
+      name: 'sharded',
+      epochMs: Date.UTC(2024, 0, 1),
+      tickMs: 1,
+      fields: [
+        ['timestamp', 41],
+        ['worker', 8],
+        ['shard', 6, 'tag'],
+        ['id', 2, 'tag?'],
+        ['sequence', 6],
+      ],
+    })
+    const slots = new Set<bigint>()
+    const made: bigint[] = []
+    for (const timeMs of [undefined, Date.UTC(2025, 0, 1), Date.UTC(2025, 0, 1), undefined]) {
+      for (const shard of [5, 63]) {
+        const batch = new Batch(() => {})
+        await batch.make({ layout, node: { worker: 7 }, tags: { shard, id: 3 }, count: 300, timeMs })
+        for (const id of batch.ids ?? []) {
+          expect(decode(id, layout)).toMatchObject({ node: 7, tags: { shard, id: 3 } })
+          slots.add(id & ~(255n << 6n))
+          made.push(id)
+        }
+      }
+    }
+    expect(made.length).toBe(2400)
+    expect(slots.size).toBe(2400)
+    const ids = BigUint64Array.of(composeId({ timestampMs: layout.epochMs, node: 7, tags: { shard: 5 } }, layout))
+    expect(JSON.parse(all(exported('json', ids, layout, () => 'x')).join(''))).toMatchObject([
+      { fields: { worker: 7 }, tags: { shard: 5, id: 0 }, sequence: 0 },
+    ])
+    expect(all(exported('csv', ids, layout, () => 'x')).join('')).toBe(
+      'id,timestamp,worker,shard,tags.id,sequence\nx,2024-01-01T00:00:00.000Z,7,5,0,0\n',
+    )
   })
 
   it('keeps the id if a node field is called id', () => {

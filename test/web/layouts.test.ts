@@ -4,7 +4,7 @@ import { choose, chooseToMake } from '../../web/src/layouts/choice.ts'
 import { codeOf, designOf } from '../../web/src/layouts/design.ts'
 import { factsOf, neighboursOf } from '../../web/src/layouts/facts.ts'
 import { firstMsAbove, orderOf } from '../../web/src/layouts/order.ts'
-import { fieldsFromText, fieldsToText, layoutFromText, layoutToText } from '../../web/src/layouts/spec-text.ts'
+import { fieldsFromText, fieldsToText, layoutFromText, layoutToText, typedOf } from '../../web/src/layouts/spec-text.ts'
 import { defaults, defaultValues, isLeftOut, linkOf, readLink } from '../../web/src/state.ts'
 import { readNumber, readTime } from '../../web/src/text/time.ts'
 
@@ -20,6 +20,19 @@ const faster = defineLayout({
     ['sequence', 12],
   ],
 })
+/** A layout with both kinds of tags, one above the sequence and one below it. */
+const sharded = defineLayout({
+  name: 'sharded',
+  epochMs: Date.UTC(2024, 0, 1),
+  tickMs: 1,
+  fields: [
+    ['timestamp', 41],
+    ['worker', 8],
+    ['shard', 6, 'tag'],
+    ['sequence', 7],
+    ['kind', 1, 'tag?'],
+  ],
+})
 const leafFrom = (epochMs: number) => defineLayout({ ...layouts.leaf, name: 'new', epochMs })
 
 describe('a link', () => {
@@ -28,6 +41,13 @@ describe('a link', () => {
     const link = linkOf('parse', values)
     expect(link).not.toContain('layout')
     expect(readLink(link, () => ({}))).toMatchObject({ view: 'parse', values })
+  })
+
+  it('has the tags of a layout in a form that people read', () => {
+    const values = { ...defaultValues().generate, layout: layoutToText(sharded), tags: '5.1' }
+    const link = linkOf('generate', values)
+    expect(link).toContain('worker.8,shard.6.tag,sequence.7,kind.1.tag?&tags=5.1')
+    expect(readLink(link, () => ({}))).toMatchObject({ view: 'generate', values })
   })
 
   it('leaves long texts out, and keeps their present values', () => {
@@ -44,7 +64,7 @@ describe('a link', () => {
 })
 
 describe('a layout as text', () => {
-  it.each(Object.values(layouts))('of $name is read back unchanged', (layout) => {
+  it.each([...Object.values(layouts), sharded])('of $name is read back unchanged', (layout) => {
     expect(layoutFromText(layoutToText(layout))).toEqual({ ...layout })
   })
 
@@ -59,10 +79,11 @@ describe('a layout as text', () => {
     expect(chooseToMake('wide', '').layout).toBe(layouts.wide)
   })
 
-  it('keeps wrong names and bits', () => {
+  it('keeps wrong names, bits and roles', () => {
     const fields = [
       ['a.b,c:d', '4x'],
       ['', ''],
+      ['a', '1', 'tag.?,'],
     ] as const
     expect(fieldsFromText(fieldsToText(fields))).toEqual(fields)
   })
@@ -70,6 +91,9 @@ describe('a layout as text', () => {
   it('has a message for a text that cannot be read', () => {
     expect(choose('nothing', '').layoutTrouble).toMatchObject({ key: 'troubleLayoutText' })
     expect(choose('x@0/1:timestamp.41', '').layoutTrouble).toMatchObject({ key: 'troubleLibrary' })
+    expect(choose('x@0/1:timestamp.41,sequence.4,a.1.tags', '').layoutTrouble?.values?.['message']).toMatch(
+      "role 'tags'",
+    )
     expect(choose('leaf', 'soon').epochTrouble).toMatchObject({ key: 'troubleTime' })
     expect(choose('leaf', '2020-01-01').layout?.epochMs).toBe(Date.UTC(2020, 0, 1))
   })
@@ -102,6 +126,15 @@ describe('a design', () => {
     const [, name, body] = /export const (\w+) = defineLayout\((.*)\)$/s.exec(codeOf(layout)) ?? []
     expect(name).toBe('itSNew5Layout')
     expect(defineLayout(new Function(`return (${body})`)())).toEqual(layout)
+  })
+
+  it('has code with its tags', () => {
+    const fields = fieldsToText(sharded.fields.map(typedOf))
+    const { layout } = designOf({ ...defaults.design, name: 'sharded', fields })
+    expect(layout).toEqual(sharded)
+    const code = codeOf(sharded)
+    expect(code).toContain("    ['shard', 6, 'tag'],\n    ['sequence', 7],\n    ['kind', 1, 'tag?'],")
+    expect(defineLayout(new Function(`return (${/defineLayout\((.*)\)$/s.exec(code)?.[1]})`)())).toEqual(sharded)
   })
 
   it.each(['import', 'define-layout', '5', '\n"\'\\\u2028'])(
@@ -140,6 +173,16 @@ describe('the facts of a layout', () => {
       expect(composeId({ timestampMs: ms as number, ...last }, layouts.discord)).toBeGreaterThanOrEqual(bound)
       expect(composeId({ timestampMs: (ms as number) - 1, ...last }, layouts.discord)).toBeLessThan(bound)
     }
+  })
+
+  it('name the fields that make an answer take another tick', () => {
+    expect(factsOf(layouts.twitter).aboveSequence).toEqual(['datacenter', 'worker'])
+    expect(factsOf(layouts.sonyflake).aboveSequence).toEqual([])
+    expect(factsOf(sharded).aboveSequence).toEqual(['worker', 'shard'])
+    // Ids of this layout cannot be observed.
+    const [timestamp, ...others] = sharded.fields
+    const fields = [['region', 1], timestamp, ...others] as const
+    expect(factsOf(defineLayout({ ...sharded, fields, unsigned: true })).aboveSequence).toEqual([])
   })
 
   it('tell which presets make the same ids, and which never do', () => {

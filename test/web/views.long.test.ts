@@ -375,6 +375,52 @@ describeWith([missingChromium], 'the page', () => {
     expectNoFaults()
   })
 
+  it('designs a layout with tags, makes its ids and reads them', async () => {
+    const { page, expectNoFaults } = await site.visit('#design')
+    await page.getByText('The sequence is below region, worker').waitFor()
+    await page.getByRole('combobox', { name: 'Kind of region' }).selectOption('tag')
+    await page.getByText("['region', 4, 'tag'],").waitFor()
+    await page.getByText('The caller of a generator chooses the value of a tag').waitFor()
+    await page.getByRole('combobox', { name: 'Kind of worker' }).selectOption('tag?')
+    await page.getByText("['worker', 6, 'tag?'],").waitFor()
+    await page.getByRole('combobox', { name: 'Kind of worker' }).selectOption('')
+    await page.getByText("['worker', 6],").waitFor()
+    // A field keeps its role with another name and other bits.
+    await page.getByRole('textbox', { name: 'Name of field 2' }).fill('shard')
+    await page.getByRole('textbox', { name: 'Bits of shard' }).fill('3')
+    await page.getByText("['shard', 3, 'tag'],").waitFor()
+    expect(await page.getByRole('combobox', { name: 'Kind of sequence' }).count()).toBe(0)
+
+    await page.getByRole('link', { name: 'Make ids with it' }).click()
+    const make = page.getByRole('button', { name: 'Make ids' })
+    await make.click()
+    // The tag has no default.
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('generate-tags-0')
+    await page.getByLabel('shard', { exact: true }).fill('8')
+    await page.getByText('“8” does not fit. Write a whole number from 0 to 7.').waitFor()
+    await page.getByLabel('shard', { exact: true }).fill('5')
+    await page.getByLabel('worker', { exact: true }).fill('3')
+    await make.click()
+    await page.getByRole('heading', { name: 'Ids made: 10' }).waitFor()
+    await expect.poll(() => page.url()).toContain('shard.3.tag,worker.6,sequence.12&node=3&tags=5')
+    await page.locator('table.ids a').first().click()
+    const parts = page.getByRole('table', { name: 'Parts' })
+    await parts.waitFor()
+    const rows = (await parts.getByRole('row').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim())
+    expect(rows).toEqual(expect.arrayContaining(['worker 3 0 to 63', 'shard 5 0 to 7 Tag']))
+    await page.getByRole('img', { name: /shard 5 \(3\), worker 3 \(6\)/ }).waitFor()
+    expectNoFaults()
+  })
+
+  it('scatters an id, and gathers a key that is scattered', async () => {
+    const { page, expectNoFaults } = await site.visit('#parse?ids=2125716401201586176&layout=twitter')
+    const forms = page.getByRole('table', { name: 'Encodings' })
+    await forms.getByRole('row', { name: 'scatter' }).getByText('833068398543068').waitFor()
+    await page.getByLabel('Ids', { exact: true }).fill('833068398543068')
+    await forms.getByRole('row', { name: 'scatter' }).getByText('2125716401201586176').waitFor()
+    expectNoFaults()
+  })
+
   it('shows from when on new ids sort above old ids, and the ids and nodes in common', async () => {
     const { page, expectNoFaults } = await site.visit('#compare?old=leaf&new=leaf&newEpoch=2020-01-01')
     await page.getByText('No. At every time, new ids are smaller').waitFor()

@@ -4,7 +4,7 @@
  */
 export const defaults = {
   parse: { ids: '', encoding: '', layout: '', epoch: '', row: '' },
-  generate: { layout: 'twitter', epoch: '', node: '', time: '', count: '10', format: 'decimal' },
+  generate: { layout: 'twitter', epoch: '', node: '', tags: '', time: '', count: '10', format: 'decimal' },
   design: {
     name: 'orders',
     epoch: '2024-01-01',
@@ -59,6 +59,7 @@ export function linkOf<V extends View>(view: V, values: Values<V>, attached: rea
     .replaceAll('%3A', ':')
     .replaceAll('%40', '@')
     .replaceAll('%2F', '/')
+    .replaceAll('%3F', '?')
   return `#${view}${text === '' ? '' : `?${text}`}`
 }
 

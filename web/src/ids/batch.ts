@@ -1,4 +1,4 @@
-import { type Encoding, encodeId, type Field, type Layout, type NodeOf } from 'graupel'
+import { type Encoding, encodeId, type Field, type GivenTags, type Layout, type NodeOf } from 'graupel'
 import { uuidWriter } from '../../../src/uuid/writer.ts'
 import { inSlices } from '../slices.ts'
 import { writeId } from './encodings.ts'
@@ -19,6 +19,7 @@ export function checkWrittenAs(form: WrittenAs, layout: Layout | undefined): voi
 interface BatchOptions {
   readonly layout: Layout
   readonly node: NodeOf<readonly Field[]>
+  readonly tags?: GivenTags
   readonly count: number
   /** The time of the ids; `undefined` stands for now. */
   readonly timeMs: number | undefined
@@ -46,7 +47,7 @@ export class Batch {
   }
 
   /** Makes ids. It ends a batch that is still being made. */
-  async make({ layout, node, count, timeMs }: BatchOptions): Promise<void> {
+  async make({ layout, node, tags = {}, count, timeMs }: BatchOptions): Promise<void> {
     this.#abort.abort()
     this.#abort = new AbortController()
     const { signal } = this.#abort
@@ -61,8 +62,8 @@ export class Batch {
     const ids = new BigUint64Array(count)
     try {
       const issued = nodeOf(layout, node)
-      if (timeMs === undefined) await issued.byClock(ids, onProgress, signal)
-      else await inSlices(issued.from(timeMs, ids), onProgress, signal)
+      if (timeMs === undefined) await issued.byClock(ids, onProgress, signal, tags)
+      else await inSlices(issued.from(timeMs, ids, tags), onProgress, signal)
       signal.throwIfAborted()
       this.ids = ids
       this.layout = layout

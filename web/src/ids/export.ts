@@ -12,7 +12,8 @@ export function* exported(
   layout: Layout,
   textOf: (at: number) => string,
 ): Generator<number, string[]> {
-  const names = layout.nodeFields.map(({ name }) => (name === 'id' ? 'fields.id' : name))
+  const named = (whose: string) => (field: { name: string }) => (field.name === 'id' ? `${whose}.id` : field.name)
+  const names = [...layout.nodeFields.map(named('fields')), ...layout.tagFields.map(named('tags'))]
   const parts: string[] = []
   if (kind === 'csv') parts.push(`${['id', 'timestamp', ...names, 'sequence'].join(',')}\n`)
   if (kind === 'json') parts.push('[')
@@ -29,10 +30,11 @@ export function* exported(
 
 function lineOf(kind: FileKind, id: bigint, layout: Layout, text: string): string {
   if (kind === 'text') return text
-  const { timestamp, fields, sequence } = decode(id, layout)
-  if (kind === 'csv') return [text, timestamp.toISOString(), ...Object.values(fields), sequence].join(',')
+  const { timestamp, fields, tags, sequence } = decode(id, layout)
+  if (kind === 'csv')
+    return [text, timestamp.toISOString(), ...Object.values({ ...fields, ...tags }), sequence].join(',')
   // `fields` is an object of its own, because a node field may be called `id`.
-  return JSON.stringify({ id: text, timestamp, fields, sequence })
+  return JSON.stringify({ id: text, timestamp, fields, tags, sequence })
 }
 
 /** Saves a file that consists of these parts. */

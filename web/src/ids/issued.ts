@@ -1,12 +1,24 @@
-import { composeId, createGenerator, decode, type Field, type Layout, type NodeOf } from 'graupel'
+import {
+  composeId,
+  createGenerator,
+  decode,
+  type Field,
+  type GivenTags,
+  type IdGenerator,
+  type Layout,
+  type NodeOf,
+} from 'graupel'
+
+/** A generator of a layout that may have tags. */
+type TaggedGenerator = { with(tags: GivenTags): IdGenerator }
 
 /** Number of ids that are made between two reports of progress. */
 const chunkIds = 4096
 
 /**
- * The ids that the page has made on one node of one layout, by typed times and by the clock. No id is made
- * twice: if the tick of a typed time is used up, its ids go on in later ticks, and ids of the clock that
- * exist already are left out.
+ * The ids that the page has made on one node of one layout, by typed times and by the clock, whatever their
+ * tags are. No id is made twice: if the tick of a typed time is used up, its ids go on in later ticks, and
+ * ids of the clock that exist already are left out.
  */
 class Node {
   readonly #layout: Layout
@@ -25,7 +37,7 @@ class Node {
    * Makes ids from a time on. @throws RangeError if the layout cannot hold the time, or its last tick is used
    * up
    */
-  *from(ms: number, ids: BigUint64Array): Generator<number, void> {
+  *from(ms: number, ids: BigUint64Array, tags: GivenTags = {}): Generator<number, void> {
     const { epochMs, tickMs, sequence } = this.#layout
     const perTick = 2 ** sequence.bits
     let tick = Math.floor((ms - epochMs) / tickMs)
@@ -35,22 +47,29 @@ class Node {
         tick++
         continue
       }
-      ids[i++] = composeId({ timestampMs: epochMs + tick * tickMs, node: this.#node, sequence: used }, this.#layout)
+      const timestampMs = epochMs + tick * tickMs
+      ids[i++] = composeId({ timestampMs, node: this.#node, tags, sequence: used }, this.#layout)
       this.#used.set(tick, used + 1)
       if ((i & 255) === 0) yield i / ids.length
     }
   }
 
   /** Makes ids by the clock. @throws the errors of a generator */
-  async byClock(ids: BigUint64Array, onProgress: (done: number) => void, signal: AbortSignal): Promise<void> {
+  async byClock(
+    ids: BigUint64Array,
+    onProgress: (done: number) => void,
+    signal: AbortSignal,
+    tags: GivenTags = {},
+  ): Promise<void> {
     const { epochMs, tickMs, timestamp } = this.#layout
     const tickOf = (id: bigint) => Number((id >> BigInt(timestamp.shift)) & ((1n << BigInt(timestamp.bits)) - 1n))
     const generator = createGenerator({ layout: this.#layout, node: this.#node, state: 'process' })
+    const view = (generator as unknown as TaggedGenerator).with(tags)
     const span: [number, number] = [Math.floor((Date.now() - epochMs) / tickMs), 0]
     this.#clockTicks.push(span)
     try {
       for (let made = 0; made < ids.length; ) {
-        const part = await generator.fillAsync(new BigUint64Array(Math.min(chunkIds, ids.length - made)))
+        const part = await view.fillAsync(new BigUint64Array(Math.min(chunkIds, ids.length - made)))
         const fresh = part.filter((id) => !this.#used.has(tickOf(id)))
         span[0] = Math.min(span[0], tickOf(part[0] as bigint))
         span[1] = tickOf(part.at(-1) as bigint)
@@ -77,7 +96,8 @@ const nodes = new Map<string, Node>()
  */
 export function nodeOf(layout: Layout, node: NodeOf<readonly Field[]>): Node {
   // Checks the node, and shows the bits that it sets.
-  const bits = composeId({ timestampMs: layout.epochMs, node, sequence: 0 }, layout)
+  const tags = Object.fromEntries(layout.tagFields.map(({ name }) => [name, 0]))
+  const bits = composeId({ timestampMs: layout.epochMs, node, tags, sequence: 0 }, layout)
   const { epochMs, tickMs, timestamp, sequence } = layout
   const key = [epochMs, tickMs, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift, bits].join()
   let known = nodes.get(key)

@@ -1,9 +1,9 @@
-import { defineLayout, type Layout } from 'graupel'
+import { defineLayout, type Field, type Layout } from 'graupel'
 import { shortened, type Trouble } from '../ids/trouble.ts'
 import type { Values } from '../state.ts'
 import { readNumber, readTime } from '../text/time.ts'
 import { trouble } from './choice.ts'
-import { fieldsFromText, type TypedField } from './spec-text.ts'
+import { fieldOf, fieldsFromText, type TypedField } from './spec-text.ts'
 
 /** A design as it was typed, and its layout if the design has no fault. */
 export interface Design {
@@ -43,9 +43,9 @@ export function designOf({ name, epoch, tick, unsigned, fields: text }: Values<'
     epochMs: epochMs.value,
     tickMs: tickMs.value,
     unsigned: unsigned !== '',
-    fields: fields.map(([field], i) => [field, widths[i]?.value as number] as const),
+    fields: fields.map(fieldOf),
   }
-  const { value: layout, trouble: wrong } = trouble(() => defineLayout<(readonly [string, number])[]>(spec))
+  const { value: layout, trouble: wrong } = trouble(() => defineLayout<readonly Field[]>(spec))
   return { ...common, layout, trouble: wrong }
 }
 
@@ -65,7 +65,7 @@ export function codeOf({ name, epochMs, tickMs, fields, unsigned }: Layout): str
     `  epochMs: ${epochMs}, // ${new Date(epochMs).toISOString()}`,
     `  tickMs: ${tickMs},`,
     '  fields: [',
-    ...fields.map(([field, bits]) => `    ['${field}', ${bits}],`),
+    ...fields.map(([field, bits, role]) => `    ['${field}', ${bits}${role === undefined ? '' : `, '${role}'`}],`),
     '  ],',
     ...(unsigned ? ['  unsigned: true,'] : []),
     '})',

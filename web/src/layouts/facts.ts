@@ -16,6 +16,11 @@ export interface Facts {
   readonly sortsByTime: boolean
   /** A node field is below the sequence, so ids of different nodes interleave within a tick. */
   readonly sequenceAboveNode: boolean
+  /**
+   * Node fields and tags above the sequence. An id that is larger than an observed id may then need another
+   * tick. Empty for a layout whose ids cannot be observed.
+   */
+  readonly aboveSequence: readonly string[]
 }
 
 export function factsOf(layout: Layout): Facts {
@@ -27,12 +32,20 @@ export function factsOf(layout: Layout): Facts {
     sqlTypes: sqlTypesOf(layout),
     sortsByTime: sortsByTime(layout),
     sequenceAboveNode: layout.nodeFields.some(({ shift }) => shift < layout.sequence.shift),
+    aboveSequence: aboveSequence(layout),
   }
 }
 
 /** Tells whether every other field is below the timestamp, so later ids are larger. */
 export function sortsByTime({ timestamp, bits }: Layout): boolean {
   return timestamp.shift + timestamp.bits === bits
+}
+
+function aboveSequence(layout: Layout): string[] {
+  if (!sortsByTime(layout)) return []
+  // The timestamp is the first.
+  const others = layout.placements.slice(1)
+  return others.filter(({ shift }) => shift > layout.sequence.shift).map(({ name }) => name)
 }
 
 function largestOf(layout: Layout): bigint {

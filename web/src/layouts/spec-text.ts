@@ -1,15 +1,25 @@
-import { defineLayout, type Layout } from 'graupel'
+import { defineLayout, type Field, type Layout, type TagRole } from 'graupel'
 import { shortened, Told } from '../ids/trouble.ts'
 
-/** A field of a design as it was typed: a name, and bits that may be no number. */
-export type TypedField = readonly [name: string, bits: string]
+/** A field of a design as it was typed: a name, bits that may be no number, and the role of a tag. */
+export type TypedField = readonly [name: string, bits: string, role?: string]
 
-// Commas and full stops are separators.
-const escaped = (text: string) => encodeURIComponent(text).replaceAll('.', '%2E')
+/** Returns the field as a layout has it. Bits that are no number become NaN, which `defineLayout` refuses. */
+export function fieldOf([name, bits, role]: TypedField): Field {
+  return role === undefined ? [name, Number(bits)] : [name, Number(bits), role as TagRole]
+}
 
-/** Writes fields as one text, for links: `timestamp.41,worker.10,sequence.12`. */
+/** Returns the field as it would have been typed. */
+export function typedOf([name, bits, ...role]: Field): TypedField {
+  return [name, String(bits), ...role]
+}
+
+// Commas and full stops are separators. The role `tag?` stays legible.
+const escaped = (text: string) => encodeURIComponent(text).replaceAll('.', '%2E').replaceAll('%3F', '?')
+
+/** Writes fields as one text, for links: `timestamp.41,worker.10,shard.4.tag,sequence.8`. */
 export function fieldsToText(fields: readonly TypedField[]): string {
-  return fields.map(([name, bits]) => `${escaped(name)}.${escaped(bits)}`).join(',')
+  return fields.map((field) => field.map((text) => escaped(text as string)).join('.')).join(',')
 }
 
 /**
@@ -20,8 +30,8 @@ const mostFields = 65
 
 export function fieldsFromText(text: string): TypedField[] {
   return text.split(',', mostFields).map((field) => {
-    const [name = '', bits = ''] = field.split('.')
-    return [unescaped(name), unescaped(bits)]
+    const [name = '', bits = '', role] = field.split('.').map(unescaped)
+    return role === undefined ? [name, bits] : [name, bits, role]
   })
 }
 
@@ -38,8 +48,7 @@ function unescaped(text: string): string {
  * means unsigned, `/d` decode only.
  */
 export function layoutToText({ name, epochMs, tickMs, fields, unsigned, decodeOnly }: Layout): string {
-  const typed = fields.map(([field, bits]) => [field, String(bits)] as const)
-  return `${name}@${epochMs}/${tickMs}${unsigned ? '/u' : ''}${decodeOnly ? '/d' : ''}:${fieldsToText(typed)}`
+  return `${name}@${epochMs}/${tickMs}${unsigned ? '/u' : ''}${decodeOnly ? '/d' : ''}:${fieldsToText(fields.map(typedOf))}`
 }
 
 /** @throws Told */
@@ -54,7 +63,7 @@ export function layoutFromText(text: string): Layout {
       tickMs: Number(tickMs),
       unsigned: unsigned !== undefined,
       decodeOnly: decodeOnly !== undefined,
-      fields: fieldsFromText(fields).map(([field, bits]) => [field, Number(bits)] as const),
+      fields: fieldsFromText(fields).map(fieldOf),
     })
   } catch (error) {
     throw new Told('troubleLibrary', { message: (error as Error).message })

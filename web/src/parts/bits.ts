@@ -1,5 +1,6 @@
 import { html, type SVGTemplateResult, svg, type TemplateResult } from 'lit-html'
 import type { Cell, Style } from '../../../src/inspect/picture.ts'
+import type { TypedField } from '../layouts/spec-text.ts'
 
 /** A field in a picture. */
 export type PictureCell = Pick<Cell, 'name' | 'bits' | 'shift' | 'digits' | 'style'> & {
@@ -128,10 +129,12 @@ function classOf(style: Style): string {
 const nodeStyles: readonly Style[] = ['yellow', 'magenta', 'blue']
 
 /** Returns the colour of a field of a design. The picture of an id uses the same colour. */
-export function styleOf(names: readonly string[], at: number): Style {
-  const name = names[at]
-  if (name === 'timestamp') return 'cyan'
-  if (name === 'sequence') return 'green'
-  const nodes = names.filter((one) => one !== 'timestamp' && one !== 'sequence')
-  return nodeStyles[nodes.indexOf(name as string) % nodeStyles.length] as Style
+export function styleOf(fields: readonly TypedField[], at: number): Style {
+  const field = fields[at] as TypedField
+  if (field[0] === 'timestamp') return 'cyan'
+  if (field[0] === 'sequence') return 'green'
+  const others = fields.filter(([name]) => name !== 'timestamp' && name !== 'sequence')
+  // The tags come after the node fields.
+  const order = [...others.filter(([, , role]) => !role), ...others.filter(([, , role]) => role)]
+  return nodeStyles[order.indexOf(field) % nodeStyles.length] as Style
 }

@@ -36,7 +36,7 @@ export function layoutField(
 }
 
 function hintOf({ layout }: Choice): string | undefined {
-  return layout?.fields.map(([name, bits]) => `${name} ${bits}`).join(' · ')
+  return layout?.fields.map((field) => field.join(' ')).join(' · ')
 }
 
 interface EpochFieldOptions {

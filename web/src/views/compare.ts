@@ -119,7 +119,7 @@ function factsCard(app: App, old: Layout, next: Layout): TemplateResult {
       <tbody>
         ${row(t('epoch'), ({ epochMs }) => utc(epochMs))}
         ${row(t('tick'), ({ tickMs }) => format.number(tickMs))}
-        ${row(t('fields'), ({ fields }) => fields.map(([name, bits]) => `${name} ${bits}`).join(' · '))}
+        ${row(t('fields'), ({ fields }) => fields.map((field) => field.join(' ')).join(' · '))}
         ${row(t('bits'), ({ bits }) => format.number(bits))}
         ${row(t('nodes'), ({ nodes }) => format.number(nodes))}
         ${row(t('idsPerSecond'), ({ idsPerSecond }) => format.number(Math.floor(idsPerSecond)))}

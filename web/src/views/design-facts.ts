@@ -98,6 +98,7 @@ function warningsOf({ t, format }: App, layout: Layout, facts: Facts, nowMs: num
     [layout.epochMs > nowMs, t('warnEpochFuture', { day: format.day(layout.epochMs) })],
     [!facts.sortsByTime, t('warnOrder')],
     [facts.sequenceAboveNode, t('warnInterleave')],
+    [facts.aboveSequence.length > 0, t('warnChain', { names: facts.aboveSequence.join(', ') })],
     [layout.nodes === 1, t('warnOneNode')],
     [layout.idsPerSecond < fewIdsPerSecond, t('warnFewIds', { count: Math.floor(layout.idsPerSecond) })],
     [facts.negativeFromMs !== undefined, t('warnSigned')],

@@ -10,14 +10,23 @@ const required = ['timestamp', 'sequence']
 
 const maxFields = 8
 
+/** The roles of fields by the names that people read. */
+const kinds = [
+  ['', 'node'],
+  ['tag', 'tag'],
+  ['tag?', 'tagOptional'],
+] as const
+
 /** Draws the fields of a design, the most significant first, each with a name, a slider and a number. */
 export function designFields(app: App, design: Design): TemplateResult {
   const { t } = app
   const { fields } = design
+  const hasTags = fields.some(([, , role]) => role !== undefined)
   const change = (next: readonly TypedField[]) => app.set('design', { fields: fieldsToText(next) })
   return html`<fieldset class="fields">
     <legend>${t('fields')}</legend>
     <p class="hint">${t('fieldsHint', { bits: design.bits, most: app.values.design.unsigned === '' ? 63 : 64 })}</p>
+    ${hasTags ? html`<p class="hint">${t('tagsHint')}</p>` : nothing}
     <ol>${fields.map((_, i) => fieldRow(app, design, i, change))}</ol>
     ${
       fields.length < maxFields
@@ -34,7 +43,7 @@ function fieldRow(
   change: (next: readonly TypedField[]) => void,
 ): TemplateResult {
   const { t } = app
-  const [name, bits] = fields[at] as TypedField
+  const [name, bits, ...role] = fields[at] as TypedField
   const trouble = fieldTroubles[at]
   const words = `design-field-${at}-words`
   const replace = (field: TypedField) => change(fields.map((one, i) => (i === at ? field : one)))
@@ -44,12 +53,7 @@ function fieldRow(
   }
   const isRequired = required.includes(name) && fields.findIndex(([other]) => other === name) === at
   return html`<li class="field-row">
-    ${mark(
-      styleOf(
-        fields.map(([one]) => one),
-        at,
-      ),
-    )}
+    ${mark(styleOf(fields, at))}
     <input
       class="field-name"
       type="text"
@@ -61,7 +65,7 @@ function fieldRow(
       aria-invalid=${trouble !== undefined}
       ?readonly=${isRequired}
       .value=${name}
-      @input=${(event: Event) => replace([(event.target as HTMLInputElement).value, bits])}
+      @input=${(event: Event) => replace([(event.target as HTMLInputElement).value, bits, ...role])}
     />
     <input
       type="range"
@@ -69,7 +73,7 @@ function fieldRow(
       max="53"
       aria-label=${t('fieldBits', { name })}
       .value=${String(Number(bits) || 1)}
-      @input=${(event: Event) => replace([name, (event.target as HTMLInputElement).value])}
+      @input=${(event: Event) => replace([name, (event.target as HTMLInputElement).value, ...role])}
     />
     <input
       class="bits-number"
@@ -80,8 +84,9 @@ function fieldRow(
       aria-describedby=${words}
       aria-invalid=${trouble !== undefined}
       .value=${bits}
-      @input=${(event: Event) => replace([name, (event.target as HTMLInputElement).value])}
+      @input=${(event: Event) => replace([name, (event.target as HTMLInputElement).value, ...role])}
     />
+    <span class="field-kind">${isRequired ? nothing : kindField(app, [name, bits, ...role], replace)}</span>
     <span class="field-actions">
       <button type="button" aria-label=${t('moveUp', { name })} title=${t('moveUp', { name })} ?disabled=${at === 0} @click=${() => act(moved(fields, at, -1), at - 1, 0)}>↑</button>
       <button type="button" aria-label=${t('moveDown', { name })} title=${t('moveDown', { name })} ?disabled=${at === fields.length - 1} @click=${() => act(moved(fields, at, 1), at + 1, 1)}>↓</button>
@@ -94,6 +99,17 @@ function fieldRow(
     </span>
     <p id=${words} aria-live="polite" class="trouble">${trouble === undefined ? nothing : troubleText(app, trouble)}</p>
   </li>`
+}
+
+/** Draws the choice between a node field and a tag. */
+function kindField({ t }: App, [name, bits, role = '']: TypedField, replace: (field: TypedField) => void) {
+  const change = (event: Event) => {
+    const { value } = event.target as HTMLSelectElement
+    replace(value === '' ? [name, bits] : [name, bits, value])
+  }
+  return html`<select aria-label=${t('fieldKind', { name })} @change=${change}>
+    ${kinds.map(([value, key]) => html`<option value=${value} ?selected=${value === role}>${t(key)}</option>`)}
+  </select>`
 }
 
 /** Keeps the focus on a moved field, or on the field after a removed field. */

@@ -2,7 +2,7 @@ import { layouts } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
 import { codeOf, type Design, designOf } from '../layouts/design.ts'
-import { fieldsToText, layoutToText } from '../layouts/spec-text.ts'
+import { fieldsToText, layoutToText, typedOf } from '../layouts/spec-text.ts'
 import { copyButton } from '../parts/actions.ts'
 import { selectField, textField, troubleText } from '../parts/field.ts'
 import { defaults, linkOf } from '../state.ts'
@@ -110,6 +110,6 @@ function startFrom(app: App, name: string): void {
     epoch: utc(epochMs),
     tick: String(tickMs),
     unsigned: unsigned ? '1' : '',
-    fields: fieldsToText(fields.map(([field, bits]) => [field, String(bits)])),
+    fields: fieldsToText(fields.map(typedOf)),
   })
 }

@@ -20,7 +20,8 @@ export function generateView(app: App): TemplateResult {
   const { layout } = choice
   const readCount = trouble(() => readNumber(count, 1, maxCount))
   const readMs = trouble(() => (time.trim() === '' ? undefined : timeIn(layout, time)))
-  const node = nodeParts(app, layout)
+  const node = typedParts(layout?.nodeFields, values.generate.node)
+  const tags = typedParts(layout?.tagFields, values.generate.tags)
   // '' is for views that find the encoding out, and this view does not.
   const written = trouble(() => checkWrittenAs(format as WrittenAs, layout))
   const isReady =
@@ -28,7 +29,7 @@ export function generateView(app: App): TemplateResult {
     readCount.value !== undefined &&
     written.trouble === undefined &&
     readMs.trouble === undefined &&
-    node.every((part) => part.trouble === undefined)
+    [...node, ...tags].every((part) => part.trouble === undefined)
   const make = (event: Event) => {
     event.preventDefault()
     if (!isReady) {
@@ -36,10 +37,10 @@ export function generateView(app: App): TemplateResult {
       ;(event.target as HTMLElement).querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
       return
     }
-    const fields = Object.fromEntries(node.map(({ name, value }) => [name, value as number]))
     batch.make({
       layout,
-      node: node.length === 0 ? 0 : fields,
+      node: node.length === 0 ? 0 : valuesOf(node),
+      tags: valuesOf(tags),
       count: readCount.value as number,
       timeMs: readMs.value,
     })
@@ -57,28 +58,8 @@ export function generateView(app: App): TemplateResult {
         })}
         ${epochField(app, { id: 'generate-epoch', value: epoch, choice, onInput: (epoch) => app.set('generate', { epoch }) })}
       </div>
-      <fieldset>
-        <legend>${t('node')}</legend>
-        <div class="row">
-          ${node.map(({ name, text, last, trouble }, i) =>
-            textField(app, {
-              id: `generate-node-${i}`,
-              label: name,
-              value: text,
-              isNumber: true,
-              size: 'short',
-              trouble,
-              placeholder: '0',
-              hint: t('range', { last }),
-              onInput: (value) =>
-                app.set('generate', {
-                  node: node.map((part, j) => (i === j ? value : part.text).replaceAll('.', '')).join('.'),
-                }),
-            }),
-          )}
-          ${node.length === 0 ? html`<p class="hint">${t('nodeNone')}</p>` : nothing}
-        </div>
-      </fieldset>
+      ${partFields(app, 'node', node)}
+      ${tags.length === 0 ? nothing : partFields(app, 'tags', tags)}
       <div class="row">
         ${textField(app, {
           id: 'generate-time',
@@ -120,17 +101,55 @@ export function generateView(app: App): TemplateResult {
   `
 }
 
+/** Draws a field for each number of the node, or for each tag. */
+function partFields(app: App, key: 'node' | 'tags', parts: readonly TypedPart[]): TemplateResult {
+  const { t } = app
+  const change = (at: number, value: string) => {
+    const texts = parts.map(({ text }, i) => (i === at ? value : text).replaceAll('.', ''))
+    app.set('generate', { [key]: texts.join('.') })
+  }
+  return html`<fieldset>
+    <legend>${t(key)}</legend>
+    <div class="row">
+      ${parts.map(({ name, text, last, isRequired, trouble }, i) =>
+        textField(app, {
+          id: `generate-${key}-${i}`,
+          label: name,
+          value: text,
+          isNumber: true,
+          size: 'short',
+          trouble,
+          placeholder: isRequired ? '' : '0',
+          hint: t('range', { last }),
+          onInput: (value) => change(i, value),
+        }),
+      )}
+      ${parts.length === 0 ? html`<p class="hint">${t('nodeNone')}</p>` : nothing}
+    </div>
+  </fieldset>`
+}
+
+/** A number of the node, or a tag, as it was typed. */
+type TypedPart = ReturnType<typeof typedParts>[number]
+
 /**
- * Returns the text of each node field. The texts that were typed for another layout are kept in their order.
+ * Returns the typed text of each field. The texts that were typed for another layout are kept in their order.
+ *
+ * @param typed - The texts with full stops between them.
  */
-function nodeParts(app: App, layout: Layout | undefined) {
-  const texts = app.values.generate.node.split('.')
-  return (layout?.nodeFields ?? []).map(({ name, bits }, i) => {
+function typedParts(fields: readonly { name: string; bits: number; isRequired?: boolean }[] = [], typed: string) {
+  const texts = typed.split('.')
+  return fields.map(({ name, bits, isRequired = false }, i) => {
     const text = texts[i] ?? ''
     const last = 2 ** bits - 1
     // An empty field means 0, as its placeholder shows.
-    return { name, text, last, ...trouble(() => (text.trim() === '' ? 0 : readNumber(text, 0, last))) }
+    const isDefault = text.trim() === '' && !isRequired
+    return { name, text, last, isRequired, ...trouble(() => (isDefault ? 0 : readNumber(text, 0, last))) }
   })
+}
+
+function valuesOf(parts: readonly TypedPart[]): Record<string, number> {
+  return Object.fromEntries(parts.map(({ name, value }) => [name, value as number]))
 }
 
 /** Reads a time that ids of the layout can have. @throws Told */

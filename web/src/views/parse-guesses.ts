@@ -5,7 +5,7 @@ import type { Candidate } from '../ids/candidates.ts'
 import { type Given, readingOf } from '../ids/uuids.ts'
 import { layoutToText } from '../layouts/spec-text.ts'
 import type { MessageKey } from '../text/language.ts'
-import { timeCell } from './parse-id.ts'
+import { numbersOf, timeCell } from './parse-id.ts'
 
 interface Guesses {
   readonly candidates: readonly Candidate[]
@@ -96,7 +96,7 @@ function row(app: App, candidate: Candidate, guesses: Guesses, number: number): 
       reading === undefined
         ? html`<td class="figure">${app.t('countOf', { count, all: sample.length })}</td>`
         : html`${isUuid ? nothing : timeCell(app, reading.timestampMs, nowMs)}
-            <td>${Object.entries(reading.fields).map(([name, value]) => html`<span class="part">${name} ${value}</span> `)}</td>
+            <td>${numbersOf(reading)}</td>
             <td class="figure" data-label=${app.t('sequence')}>${reading.sequence}</td>
             ${isUuid ? html`<td class="figure">${reading.id}</td>` : nothing}`
     }

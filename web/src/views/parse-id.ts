@@ -1,4 +1,4 @@
-import { encodings, isId, type Layout } from 'graupel'
+import { encodings, isId, type Layout, scatter } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { type Cell, cellsOf } from '../../../src/inspect/picture.ts'
 import { type Reading, read } from '../../../src/inspect/reading.ts'
@@ -21,7 +21,7 @@ export function idParts(app: App, id: bigint, layout: Layout, isGuess: boolean, 
   return html`<section class="card parts" aria-labelledby="parts-title">
     <h2 id="parts-title"><code class="id">${id}</code> ${isGuess ? html`<span class="guess">${t('asGuess', { layout: layout.name })}</span>` : t('as', { layout: layout.name })}</h2>
     <div class="picture">${bitsPicture(cells, title)}</div>
-    <div class="columns">${partsTable(app, reading, cells, nowMs)}${encodingsTable(app, id)}</div>
+    <div class="columns">${partsTable(app, reading, cells, nowMs)}${encodingsTable(app, id, layout)}</div>
   </section>`
 }
 
@@ -33,16 +33,16 @@ export function idForms(app: App, id: bigint): TemplateResult {
   </section>`
 }
 
-function labelOf(app: App, { name }: Cell, { layout, timestampMs, fields, sequence }: Reading): string {
+function labelOf(app: App, { name }: Cell, { layout, timestampMs, fields, tags, sequence }: Reading): string {
   if (name === 'unused') return app.t('unused')
   if (name === 'timestamp') return `timestamp ${app.format.number((timestampMs - layout.epochMs) / layout.tickMs)}`
-  const value = name === 'sequence' ? sequence : ((fields as Record<string, number>)[name] as number)
-  return `${name} ${app.format.number(value)}`
+  const values: Record<string, number> = { ...fields, ...tags, sequence }
+  return `${name} ${app.format.number(values[name] as number)}`
 }
 
 function partsTable(app: App, reading: Reading, cells: readonly Cell[], nowMs: number): TemplateResult {
   const { t, format } = app
-  const { layout, timestampMs, node, fields, sequence } = reading
+  const { layout, timestampMs, node, fields, tags = {}, sequence } = reading
   const styles = new Map(cells.map(({ name, style }) => [name, style]))
   const head = (name: string, text = name) => html`<th scope="row">${mark(styles.get(name) ?? 'dim')} ${text}</th>`
   const range = (bits: number) => html`<span class="range">${t('range', { last: 2 ** bits - 1 })}</span>`
@@ -53,6 +53,7 @@ function partsTable(app: App, reading: Reading, cells: readonly Cell[], nowMs: n
       <tr>${head('timestamp', t('time'))}${timeCell(app, timestampMs, nowMs)}</tr>
       ${named.map(([name, value]) => html`<tr>${head(name)}<td class="figure">${format.number(value)} ${range(bitsOf(layout, name))}</td></tr>`)}
       ${named.length > 1 ? html`<tr><th scope="row">${t('nodeTogether')}</th><td class="figure">${format.number(node)} ${range(layout.nodeBits)}</td></tr>` : nothing}
+      ${Object.entries<number>(tags).map(([name, value]) => html`<tr>${head(name)}<td class="figure">${format.number(value)} ${range(bitsOf(layout, name))} <span class="range">${t('tag')}</span></td></tr>`)}
       <tr>${head('sequence', t('sequence'))}<td class="figure">${format.number(sequence)} ${range(layout.sequence.bits)}</td></tr>
       <tr><th scope="row">${t('epoch')}</th><td>${utc(layout.epochMs)} <span class="range">${t('tickIs', { tick: layout.tickMs })}</span></td></tr>
     </tbody>
@@ -68,22 +69,31 @@ export function timeCell({ format }: App, ms: number, nowMs: number): TemplateRe
   </td>`
 }
 
+/** Draws the node fields and the tags of an id by their names. */
+export function numbersOf({ fields, tags }: Reading): TemplateResult[] {
+  return Object.entries({ ...fields, ...tags }).map(
+    ([name, value]) => html`<span class="part">${name} ${value}</span> `,
+  )
+}
+
 function bitsOf({ placements }: Layout, name: string): number {
   return placements.find((field) => field.name === name)?.bits ?? 0
 }
 
-function encodingsTable(app: App, id: bigint): TemplateResult {
+/** Draws the id in all encodings and, if its layout is known, scattered. */
+function encodingsTable(app: App, id: bigint, layout?: Layout): TemplateResult {
+  const forms = encodings.map((encoding): [string, string] => [encoding, writeId(id, encoding)])
+  if (layout !== undefined) forms.push(['scatter', String(scatter(id, layout))])
   return html`<table class="facts">
     <caption>${app.t('encodingsCaption')}</caption>
     <tbody>
-      ${encodings.map((encoding) => {
-        const text = writeId(id, encoding)
-        return html`<tr>
-          <th scope="row">${encoding}</th>
+      ${forms.map(
+        ([form, text]) => html`<tr>
+          <th scope="row">${form}</th>
           <td><code>${text}</code></td>
-          <td>${copyButton(app, () => text, app.t('copy'), app.t('copyWhat', { what: encoding }))}</td>
-        </tr>`
-      })}
+          <td>${copyButton(app, () => text, app.t('copy'), app.t('copyWhat', { what: form }))}</td>
+        </tr>`,
+      )}
     </tbody>
   </table>`
 }

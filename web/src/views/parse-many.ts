@@ -6,7 +6,7 @@ import { type Summary, summarize } from '../ids/summary.ts'
 import { type Given, readingOf } from '../ids/uuids.ts'
 import { progressOf } from '../parts/actions.ts'
 import { utc } from '../text/format.ts'
-import { idParts } from './parse-id.ts'
+import { idParts, numbersOf } from './parse-id.ts'
 
 /** Number of rows in the table of ids. */
 const shownIds = 100
@@ -108,7 +108,7 @@ export function idRows(app: App, ids: ArrayLike<Given>, layout: Layout | undefin
       ${head}
       <td class="figure">${ms === undefined ? '' : utc(ms).replace('T', ' ').replace('Z', '')}</td>
       <td class="figure">${gap}</td>
-      <td>${reading && Object.entries(reading.fields).map(([name, value]) => html`<span class="part">${name} ${value}</span> `)}</td>
+      <td>${reading && numbersOf(reading)}</td>
       <td class="figure">${reading?.sequence}</td>
     </tr>`
   })

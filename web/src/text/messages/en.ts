@@ -95,6 +95,8 @@ export const en = {
   nodeTogether: 'Node, as one number',
   nodeNone: 'This layout has no node fields.',
   sequence: 'Sequence',
+  tag: 'Tag',
+  tags: 'Tags',
   range: '0 to {last}',
   tickIs: 'ticks of {tick} ms',
 
@@ -145,7 +147,11 @@ export const en = {
   fieldsHint: 'The most significant first. {bits} of {most} bits are used.',
   fieldName: 'Name of field {at}',
   fieldBits: 'Bits of {name}',
-  addField: 'Add a node field',
+  fieldKind: 'Kind of {name}',
+  tagOptional: 'Tag, or 0',
+  tagsHint:
+    'The caller of a generator chooses the value of a tag, such as a shard. Ids differ even without their tags.',
+  addField: 'Add a field',
   moveUp: 'Move {name} up',
   moveDown: 'Move {name} down',
   removeField: 'Remove {name}',
@@ -174,6 +180,8 @@ export const en = {
   warnEpochFuture: 'The epoch is in the future: no id can be made before {day}.',
   warnOrder: 'The timestamp is not the first field: ids do not sort by time.',
   warnInterleave: 'The sequence is above a node field: within a tick, ids of different nodes interleave.',
+  warnChain:
+    'The sequence is below {names}: after observe(), an id can take a new tick, so fast chains of answers run ahead of the clock.',
   warnOneNode: 'There is one node: only one host can make ids.',
   warnFewIds: 'A node makes at most {count} ids a second. A burst has to wait.',
   warnSigned: 'It has 64 bits: a signed column shows late ids as negative, and sorts them first.',
