@@ -74,10 +74,14 @@ function ours(name: string, build?: string): Subject {
     ...(build !== undefined && { build }),
     url: () => urlOf(build),
     ...((state !== undefined || isView) && { only: ['next'] }),
-    // The engines share their codecs.
+    // The engines share their codecs, and each observes ids in its own way.
     ...(name === 'graupel-native' && {
-      codecs: async () => ({ ...codecsOf(await load()), ...(await maskOf(build)), ...(await kindsOf(build)) }),
+      codecs: async () => {
+        const entry = await load()
+        return { ...codecsOf(entry), ...observerOf(entry, engine), ...(await maskOf(build)), ...(await kindsOf(build)) }
+      },
     }),
+    ...(name === 'graupel-js' && { codecs: async () => observerOf(await load(), engine) }),
     async load() {
       const { createGenerator, defineLayout, layouts } = await load()
       const toUuids = await uuidsOf(build)
@@ -143,17 +147,20 @@ function segments(build?: string): Subject {
   }
 }
 
-function codecsOf({ createGenerator, decode, encodeId, layouts, timestampMsOf }: typeof import('graupel')): Codecs {
-  const ids = createGenerator({ node: 1, namespace: `${ownNamespace} observes`, state: 'process' })
+function codecsOf({ decode, encodeId, layouts, timestampMsOf }: typeof import('graupel')): Codecs {
   return {
     encode: (id) => encodeId(id, 'base62'),
     decode: (id) => decode(id, layouts.twitter),
-    // An older build lacks it.
-    // An earlier build has no observe().
-    ...(ids.observe !== undefined && { observer: ids }),
+    // An earlier build lacks it.
     ...(timestampMsOf !== undefined && { timestampMsOf: (id) => timestampMsOf(id, layouts.twitter) }),
     timeOf: ({ timestampMs }) => timestampMs,
   }
+}
+
+/** Returns an empty object for a build without `observe`. */
+function observerOf({ createGenerator }: typeof import('graupel'), engine: 'native' | 'js'): Codecs {
+  const ids = createGenerator({ node: 1, namespace: `${ownNamespace} observes`, state: 'process', engine })
+  return ids.observe === undefined ? {} : { observer: ids }
 }
 
 /** Returns an empty object for a build without masks. */

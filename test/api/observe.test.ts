@@ -213,8 +213,12 @@ describe.each(engines)('observe on the %s engine', (engine) => {
     time.now = -1
     expect(caught(() => ids.observe(idAt(5, 1))).code).toBe('ERR_CLOCK_BEFORE_EPOCH')
     const { observe } = ids
+    time.now = 1000
+    observe(idAt(1000, 1))
     ids.close()
-    expect(caught(() => observe(idAt(5, 1))).code).toBe('ERR_CLOSED')
+    // Also an id that it knows.
+    for (const ms of [5, 1000, 1500]) expect(caught(() => observe(idAt(ms, 1))).code).toBe('ERR_CLOSED')
+    expect(caught(() => observe('x')).code).toBe('ERR_ID_INVALID')
   })
 
   it('is published if the id is ahead of the clock', () => {
@@ -303,5 +307,8 @@ describe('observe of UUIDs and of tests', () => {
     expect(ids.next()).toBeGreaterThan(seen)
     ids.reset()
     expect(ids.next()).toBe(first)
+    // The generator has begun again, and has not seen the id.
+    ids.observe(seen)
+    expect(ids.next()).toBeGreaterThan(seen)
   })
 })

@@ -49,6 +49,9 @@ export class JsCore implements Core {
   #id: number
   #issued = 0
   #isClosed = false
+  /** The halves of the largest observed id of this state: all ids are larger now. -1 if there is none. */
+  #passedHigh = -1
+  #passedLow = 0
   /** The core of a view, with which it shares the reserver, and the tags. */
   readonly #viewed: { readonly core: JsCore; readonly tagBits: bigint } | undefined
 
@@ -193,10 +196,12 @@ export class JsCore implements Core {
     const { state, spec } = this.#reserver
     const shift = spec.timestampShift
     const upper = this.idHigh
+    const lower = this.idLow
+    if (upper < this.#passedHigh || (upper === this.#passedHigh && lower <= this.#passedLow)) return Status.ok
     // A division, because a power takes as long as the rest of the call.
     const above = upper * (two32 / ((1 << shift) >>> 0))
-    const idTick = shift < 32 ? above + (this.idLow >>> shift) : upper >>> (shift - 32)
-    // The usual case. The word is at the end of the run or above.
+    const idTick = shift < 32 ? above + (lower >>> shift) : upper >>> (shift - 32)
+    // The word is at the end of the run or above.
     if (idTick < this.#run.tick) return Status.ok
     const slot = slotAbove(spec, id)
     if (slot === undefined) return Status.expired
@@ -210,6 +215,8 @@ export class JsCore implements Core {
       state.exceed(slot)
     }
     dropBelow(this.#run, state.tickOf(slot), state.sequenceOf(slot))
+    this.#passedHigh = upper
+    this.#passedLow = lower
     return isBelow ? Status.raised : Status.ok
   }
 
@@ -251,6 +258,7 @@ export class JsCore implements Core {
     this.#run = other.#run
     this.#id = other.#id
     this.#generation = other.#generation
+    this.#passedHigh = -1
   }
 
   report(): CoreReport {
