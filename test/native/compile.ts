@@ -121,13 +121,13 @@ export function coreObject(configuration: Configuration, tree = repository): Pro
 /** The programs, and the tests of each. The first argument of a program names a test. */
 const programs = {
   /** Needs no operating system. */
-  core: ['layout', 'uuid', 'views', 'reserve', 'bounds', 'clock', 'fuzz', 'threads'],
+  core: ['layout', 'uuid', 'views', 'observed', 'reserve', 'bounds', 'clock', 'fuzz', 'threads'],
   /** Pages and files, by real processes. */
   pages: ['files', 'users', 'home', 'deletion'],
   /** Replaces std::atomic, so it cannot be linked with the other tests. */
   models: ['interleave', 'ceiling'],
   /** The tests of `core` and `pages` that find the defects of mutations.ts. */
-  mutants: ['uuid', 'views', 'users', 'home', 'deletion'],
+  mutants: ['uuid', 'views', 'observed', 'users', 'home', 'deletion'],
 } as const
 export type Program = keyof typeof programs
 

@@ -11,7 +11,7 @@ export interface Mutation {
   readonly from: string
   readonly to: string
   /** The test that has to fail; `ceiling` by default. */
-  readonly test?: 'ceiling' | 'interleave' | 'home' | 'deletion' | 'users' | 'uuid' | 'views'
+  readonly test?: 'ceiling' | 'interleave' | 'home' | 'deletion' | 'users' | 'uuid' | 'views' | 'observed'
   /** The scene of a model in which the defect was found. It runs first. */
   readonly scene?: number
 }
@@ -389,6 +389,69 @@ ${fill.replace('!IsOriginal()', '!is_original')}`,
     from: '((Sequences() | Ticks() | node_bits) & tag_bits) == 0',
     to: '((Sequences() | node_bits) & tag_bits) == 0',
     test: 'views',
+  },
+  {
+    defect: 'the slot above an id may have the same id',
+    file: 'core/observed.h',
+    from: 'same > id',
+    to: 'same >= id',
+    test: 'observed',
+  },
+  {
+    defect: 'an answer takes the next tick although a sequence number is left',
+    file: 'core/observed.h',
+    from: 'sequence + 1 < layout.Capacity()',
+    to: 'sequence + 2 < layout.Capacity()',
+    test: 'observed',
+  },
+  {
+    defect: 'a slot above the last tick is found if its sequence is used up',
+    file: 'core/observed.h',
+    from: 'sequence + 1 < layout.Capacity() && same + step > id',
+    to: 'same + step > id',
+    test: 'observed',
+  },
+  {
+    defect: 'a slot above the last tick is found',
+    file: 'core/observed.h',
+    from: 'tick < layout.max_tick',
+    to: 'tick <= layout.max_tick',
+    test: 'observed',
+  },
+  {
+    defect: 'slots of a run below an observed id are issued',
+    file: 'core/generator.h',
+    from: 'slot - begin < run.end ? slot - begin : run.end',
+    to: 'run.sequence',
+    test: 'observed',
+  },
+  {
+    defect: 'slots of a past tick are dropped by an observed id',
+    file: 'core/generator.h',
+    from: 'run.reused || slot <= begin + run.sequence',
+    to: 'slot <= begin + run.sequence',
+    test: 'observed',
+  },
+  {
+    defect: 'ids that lead on from an observed id count as an overflow',
+    file: 'core/state.h',
+    from: '          RaiseTo(state.observed_tick, layout.TickOf(next - 1));\n',
+    to: '',
+    test: 'observed',
+  },
+  {
+    defect: 'all ids ahead of the clock count as observed',
+    file: 'core/state.h',
+    from: 'observed > request.now_tick',
+    to: 'observed + 1 > 0',
+    test: 'observed',
+  },
+  {
+    defect: 'the next page forgets the observed tick',
+    file: 'core/succession.h',
+    from: '  RaiseTo(to.observed_tick, from.observed_tick.load(std::memory_order_relaxed));\n',
+    to: '',
+    test: 'observed',
   },
   {
     defect: 'a UUID repeats random words of the UUID before it',

@@ -48,6 +48,7 @@ export function proveCore(configuration: Configuration, proves: Prove): void {
   proves('writes ids as UUIDs, each bit in its place', () => passes('uuid'))
   proves('reserves slot ranges, hands out runs and reuses slots, up to the last slot', () => passes('reserve'))
   proves('makes ids of views, with their tags, from the slots of one thread', () => passes('views'))
+  proves('finds the least slot above an observed id, and goes on from there', () => passes('observed'))
   proves('ends at ceilings, sealed words and pages that are gone', () => passes('bounds'))
   proves('has clocks that do not go back', () => passes('clock'))
 }
