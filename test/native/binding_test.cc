@@ -1,6 +1,7 @@
 // The binding if any one call of Node-API fails: it releases what it has allocated, and
 // can be called again. The sanitizer reports memory that is leaked or freed twice.
 
+#include <algorithm>
 #include <initializer_list>
 #include <utility>
 
@@ -21,7 +22,11 @@ constexpr int kWord32OfHandle = 3;
 constexpr int kWord32OfUuid = 24;
 constexpr int kNumberOfLimit = 3;
 constexpr int kNumberOfGeneration = 11;
+constexpr int kNumberOfObservedTick = 18;
 constexpr uint32_t kOk = 0;
+constexpr uint32_t kAhead = 1;
+constexpr uint32_t kClosed = 4;
+constexpr uint32_t kRaised = 9;
 
 napi_value__ Number(double number) { return {.type = napi_number, .number = number}; }
 
@@ -94,7 +99,7 @@ class Life {
     napi_value__ slot = BigInt(1);
     napi_value__ tick = Number(0);
     // The result is at most the count of fill().
-    const napi_value former = call("raiseFloor", {&slot, &tick});
+    const napi_value former = call("raiseFloor", {&slot, &tick, &tick});
     CHECK(former == nullptr ? IsFailing() : former->bigint > 1, env_.calls);
     // The generator was opened without a ceiling.
     const napi_value has_ceiling = call("raiseCeiling", {&slot});
@@ -111,6 +116,7 @@ class Life {
     CHECK(kept == nullptr ? IsFailing() : kept->number == 2);
     AskWhereNothingIs(words, call);
     PassWhatIsForged(call);
+    ObserveIds(mailbox, call);
     call("close");
     call("closeFiles");
     return env_.calls;
@@ -198,6 +204,51 @@ class Life {
     CHECK(none == nullptr ? IsFailing() : none->number == 0, env_.calls);
   }
 
+  // Ids of a generator whose clock is ahead.
+  template <typename Calls>
+  void ObserveIds(std::vector<uint64_t>& mailbox, Calls call) {
+    constexpr uint64_t kMinute = uint64_t{60'000} << 22;
+    auto* const words = reinterpret_cast<uint32_t*>(mailbox.data());
+    auto* const numbers = reinterpret_cast<double*>(mailbox.data());
+    // A key of its own, whose word stays ahead of the clock.
+    napi_value__ key = Text("observed key");
+    napi_value& option = options_.properties.at("key");
+    const napi_value former_key = std::exchange(option, &key);
+    const bool is_open = call("open", {&options_}) != nullptr;
+    option = former_key;
+    CHECK(is_open || IsFailing(), env_.calls);
+    if (!is_open) return;
+    const napi_value now = call("wallMs");
+    if (now == nullptr) return CHECK(IsFailing(), env_.calls);
+    const auto now_tick = static_cast<uint64_t>(now->number - 1.7e12);
+    napi_value__ floor = BigInt(now_tick << 12);
+    napi_value__ tick = Number(0);
+    const napi_value former = call("raiseFloor", {&floor, &tick, &tick});
+    if (former == nullptr) return CHECK(IsFailing(), env_.calls);
+    // The sequence has 12 bits, and the 10 bits above it are the node's.
+    const uint64_t word = std::max(former->bigint, floor.bigint);
+    const uint64_t last = (word >> 12 << 22) + (word & 0xfff);
+    const auto exceed = [&](uint64_t id, double limit) {
+      mailbox[0] = id;
+      numbers[kNumberOfLimit] = limit;
+      call("exceed");
+      return words[kWord32OfStatus];
+    };
+    const auto expect = [&](uint32_t status, uint32_t expected) {
+      CHECK(status == expected || IsFailing(), status, expected, env_.calls);
+    };
+    expect(exceed(last - (uint64_t{1} << 22), 0), kOk);
+    expect(exceed(last + kMinute, 1000), kAhead);
+    expect(exceed(last + kMinute, 1e9), kRaised);
+    expect(exceed(last + kMinute, 0), kOk);
+    call("observe");
+    const auto observed = static_cast<uint64_t>(numbers[kNumberOfObservedTick]);
+    const uint64_t raised = (last + kMinute) >> 22;
+    CHECK(IsFailing() || observed - raised <= 1, observed, raised);
+    call("close");
+    words[kWord32OfHandle] = 0;
+  }
+
   // Every call with an invalid handle returns, and changes nothing.
   template <typename Calls>
   void AskWhereNothingIs(uint32_t* words, Calls call) {
@@ -207,9 +258,12 @@ class Life {
            {"next", "observe", "grant", "grantUnused", "page", "close"}) {
         call(name);
       }
+      call("exceed");
+      CHECK(words[kWord32OfStatus] == kClosed || IsFailing(), words[kWord32OfStatus]);
       napi_value__ slot = BigInt(1);
       napi_value__ tick = Number(0);
-      CHECK(call("raiseFloor", {&slot, &tick}) == nullptr);
+      CHECK(call("raiseFloor", {&slot, &tick, &tick}) == nullptr);
+      CHECK(env_.thrown.empty() || IsFailing(), env_.calls);
       const napi_value is_raised = call("raiseCeiling", {&slot});
       CHECK(is_raised == nullptr ? IsFailing() : is_raised->number == 0);
       Await(call);
@@ -251,7 +305,9 @@ class Life {
       refuses(name, {&text, &minus}, "ERR_OPTION_INVALID");
       refuses(name, {}, "ERR_OPTION_INVALID");
     }
-    refuses("raiseFloor", {&slot, &minus}, "ERR_OPTION_INVALID");
+    napi_value__ tick = Number(0);
+    refuses("raiseFloor", {&slot, &minus, &tick}, "ERR_OPTION_INVALID");
+    refuses("raiseFloor", {&slot, &tick, &minus}, "ERR_OPTION_INVALID");
     refuses("awaitCeiling", {&minus, &minus}, "ERR_OPTION_INVALID");
     refuses("awaitCeiling", {&text}, "ERR_OPTION_INVALID");
     refuses("keepEngine", {&slot, &minus}, "ERR_OPTION_INVALID");
