@@ -1,5 +1,8 @@
 import { createGenerator, type EngineKind } from 'graupel'
+import { acquireLease } from 'graupel/lease'
+import { memoryStore } from 'graupel/stores'
 import { describe, expect, it } from 'vitest'
+import { steal } from '../lease/leases.js'
 import { engines, freshNamespace } from '../support/engines.js'
 import { duplicatesAmong, isAscending } from '../support/ids.js'
 import { until } from '../support/until.js'
@@ -16,7 +19,7 @@ interface Views {
 }
 
 /** Expects ids of threads or processes to have distinct slots, which ascend in each, and all shards. */
-function expectDistinctSlots(made: readonly BigUint64Array[]): void {
+export function expectDistinctSlots(made: readonly BigUint64Array[]): void {
   for (const ids of made) expect(shardsOf(ids)).toEqual(shards)
   const slots = made.map(slotsOf)
   expect(slots.every(isAscending)).toBe(true)
@@ -38,6 +41,45 @@ export function proveViews({ each, terminations }: Views): void {
       expect(made.map(({ length }) => length)).toEqual(Array(4).fill(each))
       expectDistinctSlots([own, ...made])
       ids.close()
+    })
+
+    it('3 workers and this thread make ids by views of a lease, which renews its node and moves to another', async () => {
+      const namespace = freshNamespace()
+      const store = memoryStore()
+      const lease = await acquireLease({ store, layout, namespace, windowMs: 3000 })
+      const options = { engine, lease: lease.handle, maxWaitMs: 10_000 }
+      const ids = createGenerator({ ...options, lease })
+      const workers = await startWorkers(3, 2_000_000, options as never, { program })
+      const own: bigint[] = []
+      const make = (count: number) =>
+        makeIds(ids, (made) => {
+          own.push(...Array.from(made))
+          return own.length < count
+        })
+      // More ids would keep the event loop from renewing the lease.
+      const part = Math.min(each, 20_000)
+      await make(part)
+      const { node } = lease
+      const { renewals } = lease.stats()
+      await until(() => lease.stats().renewals > renewals)
+      await steal(store, namespace, node)
+      await until(() => lease.node !== node)
+      await make(own.length + part)
+      const nodesOf = (made: BigUint64Array) => [...new Set(made.map((id) => (id >> 18n) & 15n))].map(Number)
+      await until(() => workers.every((worker) => nodesOf(worker.made().slice(-1))[0] === lease.node))
+      await Promise.all(workers.map(({ worker }) => worker.terminate()))
+      const made = [BigUint64Array.from(own), ...workers.map((worker) => worker.made().slice())]
+      for (const some of made) {
+        expect(nodesOf(some)).toEqual([node, lease.node])
+        for (const of of [node, lease.node]) {
+          expect(shardsOf(some.filter((id) => ((id >> 18n) & 15n) === BigInt(of)))).toEqual(shards)
+        }
+        // The bits above the node are the time.
+        const ticks = some.map((id) => id >> 22n)
+        expect(ticks.every((tick, i) => i === 0 || tick >= (ticks[i - 1] as bigint))).toBe(true)
+      }
+      expect(duplicatesAmong(made.map(slotsOf))).toBe(0)
+      await lease.release()
     })
 
     it('workers that are terminated while their views make ids leave no equal slots behind', async () => {
