@@ -19,7 +19,18 @@ for (const [path, { import: esm }] of Object.entries<{ import?: { default: strin
 const unnamed = [
   // Lists of values, and sums of widths.
   ...['engineOptions', 'overflowActions', 'radixes', 'resets', 'rollbackActions', 'startModes'],
-  ...['AtMost53', 'CheckedId', 'FormatOf', 'MakingCall', 'NumbersOf', 'Sum', 'TagsOf'],
+  ...[
+    'AtMost53',
+    'BrandedCall',
+    'BrandedView',
+    'CheckedId',
+    'FormatOf',
+    'MakingCall',
+    'NumbersOf',
+    'OwnId',
+    'Sum',
+    'TagsOf',
+  ],
   // The calls that are used of clients of other packages.
   ...['Answer', 'CallbackPool', 'GlideClient', 'IoredisClient'],
   ...['NodeRedisClient', 'PgClient', 'PgPool', 'PostgresJsClient', 'PromisePool'],

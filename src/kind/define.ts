@@ -3,6 +3,7 @@ import { type Rows, readTable } from '../core/options.js'
 import { type Field, type GivenId, genuineLayout, type Layout } from '../layout/index.js'
 import { checkKeys } from '../mask/keys.js'
 import { type Form, idForm, patternOf, uuidForm } from './form.js'
+import { checkIds, checkUuids, type KindId, type KindIds } from './ids.js'
 import type { Kind, KindOptions, KindText, UuidKind, UuidKindOptions } from './kind.js'
 import { opaqueForm } from './opaque.js'
 import { schemaOf } from './schema.js'
@@ -49,11 +50,12 @@ export function defineKind(options: KindOptions | UuidKindOptions): Kind | UuidK
   checkPrefix(prefix, uuid)
   if (uuid) {
     const other = layout === undefined ? (keys === undefined ? undefined : 'keys') : 'layout'
-    if (other === undefined) return kindOf(prefix, uuidForm())
+    if (other === undefined) return kindOf(prefix, uuidForm(), (given) => checkUuids(given, prefix))
     throw typeError('ERR_OPTION_INVALID', `uuid is true, and ${other} is given; a UUID has none: leave out one`, other)
   }
   const own = genuineLayout(layout) as Layout
-  return kindOf(prefix, keys === undefined ? idForm(own) : opaqueForm(checkKeys(keys), prefix, own))
+  const form = keys === undefined ? idForm(own) : opaqueForm(checkKeys(keys), prefix, own)
+  return kindOf(prefix, form, (given) => checkIds(given, prefix, own))
 }
 
 function checkPrefix(prefix: unknown, mayBeEmpty: boolean): asserts prefix is string {
@@ -68,8 +70,16 @@ function checkPrefix(prefix: unknown, mayBeEmpty: boolean): asserts prefix is st
   )
 }
 
-/** The calls of a kind, over its form. */
-function kindOf<Id, Given>(prefix: string, form: Form<Id, Given>): Kind<string, Id, Given> {
+/**
+ * The calls of a kind, over its form.
+ *
+ * @param check - Throws for a generator whose ids are not of the kind.
+ */
+function kindOf<Id, Given>(
+  prefix: string,
+  form: Form<Id, Given>,
+  check: (generator: unknown) => void,
+): Kind<string, Id, Given> {
   const start = prefix === '' ? '' : `${prefix}_`
   const at = start.length
   const length = at + form.digits
@@ -82,18 +92,23 @@ function kindOf<Id, Given>(prefix: string, form: Form<Id, Given>): Kind<string, 
     return String.fromCharCode.apply(String, codes) as KindText
   }
 
-  function id(text: unknown): Id {
+  function id(text: unknown): KindId<string, Id> {
     if (typeof text !== 'string') {
       throw typeError(
         'ERR_ID_INVALID',
         `the text is ${show(text)} (${typeof text}); pass a string that text() returned`,
       )
     }
-    if (text.length === length && text.startsWith(start)) return form.read(text, at)
+    if (text.length === length && text.startsWith(start)) return form.read(text, at) as KindId<string, Id>
     throw rangeError(
       'ERR_ID_INVALID',
       `the text ${show(text)} has ${text.length} characters; a text of this kind has ${length}, and begins with ${show(start)}`,
     )
+  }
+
+  function ids<G>(generator: G): KindIds<string, G> {
+    check(generator)
+    return generator as KindIds<string, G>
   }
 
   const pattern = patternOf(start, form)
@@ -107,6 +122,7 @@ function kindOf<Id, Given>(prefix: string, form: Form<Id, Given>): Kind<string, 
     pattern,
     text,
     id,
+    ids,
     is: (value: unknown): value is KindText => schema['~standard'].validate(value).issues === undefined,
     schema,
   })

@@ -1,4 +1,5 @@
 import type { Field, Layout } from '../layout/index.js'
+import type { IdsOf, KindId, KindIds, OwnId } from './ids.js'
 import type { IdSchema } from './schema.js'
 
 /** Exists in types alone. */
@@ -14,7 +15,7 @@ export type KindText<P extends string = string> = string & { readonly [brand]: P
  * Writes ids as texts with a prefix, and reads them. Made by {@link defineKind}; frozen. Its calls can be
  * passed as functions.
  *
- * `Kind.Text<typeof order>` is the type of the texts.
+ * `Kind.Text<typeof order>` is the type of the texts, and `Kind.Id<typeof order>` the type of the ids.
  *
  * @example
  * const { text, id, is } = defineKind({ prefix: 'ord', layout: layouts.twitter })
@@ -37,16 +38,27 @@ export interface Kind<P extends string = string, Id = bigint, Given = bigint | s
    * Writes the text of an id.
    *
    * @param id - A bigint, or the id in decimal digits; of the kind's layout. A number, if this layout has at
-   * most 53 bits. A kind of UUIDs takes a UUID, as text or as 16 bytes.
+   * most 53 bits. A kind of UUIDs takes a UUID, as text or as 16 bytes. An id that has the type of another
+   * kind does not compile.
    * @throws TypeError, RangeError `ERR_ID_INVALID`
    */
-  readonly text: (id: Given) => KindText<P>
+  text(this: void, id: OwnId<P, Given>): KindText<P>
   /**
    * Reads the id of a text. Nothing is trimmed, skipped or converted: `text` of the id gives the same text.
    *
    * @throws TypeError, RangeError `ERR_ID_INVALID` for a text that `text` makes of no id.
    */
-  readonly id: (text: string) => Id
+  id(this: void, text: string): KindId<P, Id>
+  /**
+   * Gives the ids of a generator the type of this kind, and returns the generator itself. Where an id of this
+   * kind is asked for, an id of another kind does not compile.
+   *
+   * @param generator - A generator or a client of ids, with the layout of the kind. A kind of UUIDs takes a
+   * generator of UUIDs.
+   * @throws TypeError `ERR_OPTION_INVALID`; TypeError, RangeError `ERR_LAYOUT_INVALID`, also for a generator
+   * of another layout.
+   */
+  ids<G extends IdsOf<Id>>(this: void, generator: G): KindIds<P, G>
   /** Whether `id` would read the value. Never throws. */
   readonly is: (value: unknown) => value is KindText<P>
   /** Checks texts for libraries that take a Standard Schema; it gives the text. */
@@ -57,6 +69,11 @@ export interface Kind<P extends string = string, Id = bigint, Given = bigint | s
 export declare namespace Kind {
   /** The texts of a kind: `type OrderId = Kind.Text<typeof order>`. */
   type Text<K extends { readonly prefix: string }> = KindText<K['prefix']>
+  /**
+   * The ids of a kind: `type OrderId = Kind.Id<typeof order>`. Plain bigints get it by `order.id(text)`, by
+   * `order.ids(generator)`, or by `as OrderId`.
+   */
+  type Id<K extends { id(text: string): unknown }> = ReturnType<K['id']>
 }
 
 /** A {@link Kind} of UUIDs. Its texts are TypeIDs. */

@@ -13,7 +13,7 @@ export {
 export { checkMakesIds, defineLayout, genuineLayout } from './define.js'
 export { isId, loadId, toId } from './id.js'
 export type { Field, GivenId, IsNarrow, NodeFieldOf, TagOf, TagPlacement, TagRole } from './layout.js'
-export { fieldsText, Layout, type LayoutSpec, type Placement } from './layout.js'
+export { fieldsText, isSameLayout, Layout, type LayoutSpec, type Placement } from './layout.js'
 export { combineNode, type NodeOf, placeNode } from './node.js'
 export { beforeEpochError, checkLifetime, expiredError, optionsElsewhere, resolveLayout } from './option.js'
 export { partOf } from './part.js'

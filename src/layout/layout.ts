@@ -224,6 +224,12 @@ export function fieldsText({ fields }: Layout): string {
   return fields.map((field) => field.join(' ')).join(', ')
 }
 
+/** Whether an id means the same in both layouts. Their names do not count. @internal */
+export function isSameLayout(one: Layout, other: Layout): boolean {
+  if (one === other) return true
+  return one.epochMs === other.epochMs && one.tickMs === other.tickMs && fieldsText(one) === fieldsText(other)
+}
+
 function widthOf(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0)
 }

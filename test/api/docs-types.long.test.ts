@@ -54,7 +54,7 @@ function signature({ code }: Block): string {
   const imports = entries.map(({ entry, names }) => `import { ${names.map((name) => `type ${name}`)} } from '${entry}'`)
   // Parameters with defaults are optional to a caller.
   const declared = code.replace(/(\w+): ([^\n,]+?) = \{\}/g, '$1?: $2')
-  return `${imports.join('; ')}; declare const brand: unique symbol; export declare namespace Documented { ${declared}}`
+  return `${imports.join('; ')}; declare const brand: unique symbol, idBrand: unique symbol; export declare namespace Documented { ${declared}}`
 }
 
 let folder: string
@@ -95,7 +95,7 @@ function packagesIn(installed: string): string[] {
 
 it('every block compiles in strict mode', () => {
   const withTypeScript = blocks.filter(({ language }) => language === 'ts').map(({ file }) => file)
-  expect(new Set(withTypeScript)).toEqual(new Set(['docs/api.md', 'docs/leases.md', 'docs/orms.md']))
+  expect(new Set(withTypeScript)).toEqual(new Set(['docs/api.md', 'docs/kinds.md', 'docs/leases.md', 'docs/orms.md']))
   for (const block of blocks) {
     const { file, line, code } = block
     // A line of a file has the number that it has in the document.

@@ -1,7 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import fc from 'fast-check'
-import { defineLayout, encodeId, layouts } from 'graupel'
+import { defineLayout, encodeId, type LayoutSpec, layouts } from 'graupel'
 import { defineKind, type Kind } from 'graupel/kind'
+import { testGenerator } from 'graupel/testing'
+import { createRandomUuidGenerator } from 'graupel/uuid'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { caught } from '../support/engines.js'
 
@@ -90,6 +92,67 @@ describe('a kind', () => {
   })
 })
 
+describe('the generator of a kind', () => {
+  const { twitter: layout } = layouts
+
+  it('is the generator that was given', () => {
+    const ids = testGenerator()
+    expect(order.ids(ids)).toBe(ids)
+    expect(order.id(order.text(order.ids(ids).next())).toString()).toMatch(/^\d+$/)
+    const uuids = createRandomUuidGenerator()
+    expect(defineKind({ prefix: 'doc', uuid: true }).ids(uuids)).toBe(uuids)
+  })
+
+  it('may have a layout of another name, or a view', () => {
+    const ids = testGenerator({ layout: defineLayout({ ...layout, name: 'ours' }) })
+    expect(order.ids(ids)).toBe(ids)
+    const tagged = defineLayout({
+      ...layout,
+      name: 'tagged',
+      fields: [...layout.fields.slice(0, 3), ['shard', 4, 'tag'], ['sequence', 8]],
+    })
+    const view = testGenerator({ layout: tagged }).with({ shard: 5 })
+    expect(defineKind({ prefix: 'row', layout: tagged }).ids(view)).toBe(view)
+  })
+
+  it.each([
+    ['other fields', { fields: [...layout.fields].reverse() }],
+    [
+      'the same fields with a tag',
+      {
+        fields: [
+          ['timestamp', 41],
+          ['datacenter', 5],
+          ['worker', 5, 'tag'],
+          ['sequence', 12],
+        ],
+      },
+    ],
+    ['another epoch', { epochMs: layout.epochMs + 1 }],
+    ['another tick', { tickMs: 10 }],
+  ])('has no layout with %s', (_what, change) => {
+    const other = defineLayout({ ...layout, ...change, name: 'other' } as LayoutSpec)
+    const error = caught(() => order.ids({ layout: other }))
+    expect([error.constructor, error.code]).toEqual([RangeError, 'ERR_LAYOUT_INVALID'])
+    expect(error.message).toMatch(/has layout 'other' \(.*\), and the kind 'ord' has layout 'twitter' \(.*\); pass/)
+  })
+
+  it.each([undefined, null, 5, {}, () => 7n])('is not %s', (wrong) => {
+    const doc = defineKind({ prefix: 'doc', uuid: true })
+    for (const call of [() => order.ids(wrong as never), () => doc.ids(wrong as never)]) {
+      const error = caught(call)
+      expect([error.constructor, error.code]).toEqual([TypeError, 'ERR_OPTION_INVALID'])
+    }
+  })
+
+  it('does not make UUIDs for a kind of ids, or ids for a kind of UUIDs', () => {
+    expect(caught(() => order.ids(createRandomUuidGenerator() as never)).code).toBe('ERR_OPTION_INVALID')
+    const doc = defineKind({ prefix: 'doc', uuid: true })
+    expect(caught(() => doc.ids(testGenerator() as never)).code).toBe('ERR_OPTION_INVALID')
+    expect(caught(() => order.ids({ layout: { ...layout } as never })).code).toBe('ERR_LAYOUT_INVALID')
+  })
+})
+
 describe('defineKind refuses', () => {
   const { twitter: layout } = layouts
   it.each(['', '_', '_ord', 'ord_', 'Ord', 'örd', 'or d', 'ord1', 'or-d', 'ord\n', 'a'.repeat(64)])(
@@ -133,7 +196,8 @@ describe('the types', () => {
     ship(text)
     const value: unknown = text
     if (order.is(value)) expectTypeOf(value).toEqualTypeOf<OrderId>()
-    expectTypeOf(order.id).returns.toEqualTypeOf<bigint>()
+    expectTypeOf(order.id).returns.toEqualTypeOf<Kind.Id<typeof order>>()
+    expectTypeOf<Kind.Id<typeof order>>().toExtend<bigint>()
     expectTypeOf<OrderId>().toExtend<string>()
   })
 
