@@ -6,7 +6,7 @@ import { type Form, idForm, patternOf, uuidForm } from './form.js'
 import { checkIds, checkUuids, type KindId, type KindIds } from './ids.js'
 import type { Kind, KindOptions, KindText, UuidKind, UuidKindOptions } from './kind.js'
 import { opaqueForm } from './opaque.js'
-import { schemaOf } from './schema.js'
+import { schemaOf, textRules } from './schema.js'
 
 const rows = {
   prefix: {},
@@ -112,7 +112,8 @@ function kindOf<Id, Given>(
   }
 
   const pattern = patternOf(start, form)
-  const schema = schemaOf({ pattern, minLength: length, maxLength: length }, true, (value) => {
+  const rules = textRules(pattern, length)
+  const schema = schemaOf(rules, rules, (value) => {
     id(value)
     return value as KindText
   })

@@ -12,7 +12,7 @@ import { nativeUuids } from '../numbers/addon.js'
 import { checkBytes } from '../numbers/array.js'
 import { presentGeneration } from '../numbers/generation.js'
 import { define, iterate, Numbers } from '../numbers/numbers.js'
-import type { UuidVersion } from './bits.js'
+import { checkVersion, type UuidVersion } from './bits.js'
 import { decodeUuid, parseUuid } from './decode.js'
 import { uuidWriter } from './writer.js'
 
@@ -125,9 +125,7 @@ export function createUuidGenerator(given: { ids?: IdSource } & UuidOptions = {}
       'node',
     )
   }
-  if (version !== 7 && version !== 8) {
-    throw rangeError('ERR_OPTION_INVALID', `version is ${show(version)}; pass 7 or 8`, 'version')
-  }
+  checkVersion(version)
   if (ids === undefined) {
     const own = createGenerator(options)
     try {
