@@ -168,8 +168,7 @@ describe('every code block', () => {
   })
 
   it('is of a kind that is run, or a picture', () => {
-    // test/lease/recipes.long.test.ts runs the TypeScript of docs/leases.md. test/kind/openapi.long.test.ts runs
-    // that of docs/kinds.md.
+    // test/lease/recipes.long.test.ts and test/kind/openapi.long.test.ts run the TypeScript of these pages.
     const typed = ['docs/kinds.md', 'docs/leases.md']
     const others = blocks.filter(({ file, language }) => language !== 'ts' || !typed.includes(file))
     expect(others.filter(({ language }) => !['js', 'sh', 'text'].includes(language))).toEqual([])
