@@ -21,9 +21,9 @@ const files = [
  * Pages whose JavaScript is not compiled. Their programs have parameters without types, and api.md leaves
  * imports out.
  */
-const onlyJavaScript = ['api.md', 'databases.md', 'leaving.md', 'testing.md', 'wire.md', 'stores/zookeeper.md'].map(
-  (name) => `docs/${name}`,
-)
+const onlyJavaScript = 'api databases leaving order testing wire stores/zookeeper'
+  .split(' ')
+  .map((name) => `docs/${name}.md`)
 
 const blocks = files
   .flatMap(blocksOf)
@@ -49,12 +49,17 @@ const entries = read('docs/api.md')
     names: [...section.matchAll(/^### (\w+)/gm)].map(([, name]) => name as string),
   }))
 
+/** Names in docs/api.md that no entry exports. */
+const unexported = ['declare const brand: unique symbol, idBrand: unique symbol', 'type CheckedId<V, F> = V | F'].join(
+  '; ',
+)
+
 /** Makes a module of a signature in docs/api.md, which declares again what its entry exports. */
 function signature({ code }: Block): string {
   const imports = entries.map(({ entry, names }) => `import { ${names.map((name) => `type ${name}`)} } from '${entry}'`)
   // Parameters with defaults are optional to a caller.
   const declared = code.replace(/(\w+): ([^\n,]+?) = \{\}/g, '$1?: $2')
-  return `${imports.join('; ')}; declare const brand: unique symbol, idBrand: unique symbol; export declare namespace Documented { ${declared}}`
+  return `${imports.join('; ')}; ${unexported}; export declare namespace Documented { ${declared}}`
 }
 
 let folder: string
