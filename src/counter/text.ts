@@ -54,8 +54,8 @@ export class CounterText {
 }
 
 /**
- * Everything but the count has a constant width, so two moments or counts that differ in a placeholder have two
- * texts.
+ * Everything but the count has a constant width, so two moments or counts that differ in a placeholder have
+ * two texts.
  */
 function checkPlaceholders(pattern: string, parts: readonly Part[], reset: Reset): void {
   const placeholders = parts.map((part) => ('placeholder' in part ? part.placeholder : undefined))

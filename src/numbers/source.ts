@@ -22,7 +22,7 @@ export interface ReadyNumbers {
    * the machine has a number that was taken between them.
    */
   generation(): number
-  /** Puts the number of the last `takeOne()` back. Needed if `nextNumber()` may meet a number above 2^53 - 1. */
+  /** Puts the last number back. Needed if `nextNumber()` may meet a number above 2^53 - 1. */
   putBack?(): void
 }
 

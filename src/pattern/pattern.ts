@@ -1,7 +1,7 @@
 import { rangeError, show, typeError } from '../core/errors.js'
 import { isUnit } from './calendar.js'
 
-/** A piece of a pattern: text that stays as it is, or a placeholder with the width that the pattern gives it. */
+/** A piece of a pattern: text that stays as it is, or a placeholder with the width that was given. */
 export type Part = { readonly literal: string } | { readonly placeholder: string; readonly width: number | undefined }
 
 const maxLength = 255
@@ -10,11 +10,11 @@ const maxWidth = 20
 const eachUnit = /yyyy|yy|MM|dd|HH|mm|ss|SSS/g
 
 /**
- * Reads a pattern: text with placeholders in braces, such as `SO-{yyyyMMdd}-{count:6}`. `{{` and `}}` stand for a
- * brace.
+ * Reads a pattern: text with placeholders in braces, such as `SO-{yyyyMMdd}-{count:6}`. `{{` and `}}` stand
+ * for a brace.
  *
- * @param placeholders - The names that may stand in braces. Those that are units of time take no width, and can be
- * joined.
+ * @param placeholders - The names that may stand in braces. Those that are units of time take no width, and can
+ * be joined.
  * @throws TypeError, RangeError `ERR_PATTERN_INVALID`
  */
 export function parsePattern(pattern: unknown, placeholders: readonly string[]): Part[] {

@@ -8,8 +8,8 @@ import { type BaseSerial, checkText, format, parse, type Serial } from './serial
 /** The options of {@link defineSerial}. */
 export interface SerialOptions<F extends readonly Field[] = readonly Field[]> {
   /**
-   * Up to 255 characters of text with placeholders in braces. A number has the digits that its largest value needs,
-   * or up to 20, as in `{node:6}`. `{{` and `}}` are braces. The placeholders:
+   * Up to 255 characters of text with placeholders in braces. A number has the digits that its largest value
+   * needs, or up to 20, as in `{node:6}`. `{{` and `}}` are braces. The placeholders:
    *
    * - the units of time `yyyy` or `yy`, `MM`, `dd`, `HH`, `mm`, `ss` and `SSS`, also joined as `{yyyyMMdd}`
    * - node fields of the layout by their names, or `{node}` for all of them as one number
