@@ -13,8 +13,8 @@ const eachUnit = /yyyy|yy|MM|dd|HH|mm|ss|SSS/g
  * Reads a pattern: text with placeholders in braces, such as `SO-{yyyyMMdd}-{count:6}`. `{{` and `}}` stand
  * for a brace.
  *
- * @param placeholders - The names that may stand in braces. Those that are units of time take no width, and can
- * be joined.
+ * @param placeholders - The names that may stand in braces. Those that are units of time take no width, and
+ * can be joined.
  * @throws TypeError, RangeError `ERR_PATTERN_INVALID`
  */
 export function parsePattern(pattern: unknown, placeholders: readonly string[]): Part[] {

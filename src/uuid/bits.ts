@@ -48,8 +48,8 @@ export class UuidBits {
   readonly #layout: Layout
   readonly #version: number
   /**
-   * The half of an id that has the lowest bit of the sequence, the position of this bit there, and the bits of
-   * a sequence.
+   * The half of an id that has the lowest bit of the sequence, the position of this bit there, and the bits
+   * of a sequence.
    */
   readonly #isUpper: boolean
   readonly #from: number
