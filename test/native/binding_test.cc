@@ -77,9 +77,9 @@ class Life {
     CHECK(filled == nullptr ? IsFailing() : filled->number == (is_open ? 6 : 0));
     CHECK(array.elements[0] == 0 && array.elements[1] == 0);
     napi_value__ first = BigInt(0xffff'ffff);
-    napi_value__ step = Number(3);
+    napi_value__ stride = Number(3);
     const napi_value is_written =
-        call("writeNumbers", {&array, &from, &to, &first, &step});
+        call("writeNumbers", {&array, &from, &to, &first, &stride});
     CHECK(is_written == nullptr ? IsFailing() : is_written->number == 1, env_.calls);
     CHECK(is_written == nullptr ||
           (array.elements[2] == 0xffff'ffff && array.elements[7] == 0x1'0000'000e));
@@ -87,7 +87,7 @@ class Life {
     // The count exceeds the room in the array.
     to.number = 9;
     for (const char* name : {"fill", "writeNumbers"}) {
-      CHECK(call(name, {&array, &from, &to, &first, &step}) == nullptr);
+      CHECK(call(name, {&array, &from, &to, &first, &stride}) == nullptr);
       CHECK(IsFailing() || env_.thrown == "ERR_ARRAY_INVALID");
     }
     MakeViews(words, call);

@@ -324,7 +324,7 @@ ${raiseFloor}`,
     test: 'users',
   },
   {
-    defect: 'a page counts beside a claim that has a later step',
+    defect: 'a page counts beside a claim that has a later link',
     file: 'host/page.cc',
     from: '!is_there || is_followed',
     to: '!is_there',

@@ -165,9 +165,9 @@ void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
   Scratch::Remove(claim);
   CHECK(mkdir(claim.c_str(), 0700) == 0);
   check_claimed();
-  // The step that leaves the key to the page is missing, is the latest, has a
+  // The link that leaves the key to the page is missing, is the latest, has a
   // successor.
-  options.rules.step = {"6.a5", "7.a6", 5'000'000};
+  options.rules.link = {"6.a5", "7.a6", 5'000'000};
   check_claimed();
   PutFile(claim + "/6.a5", "{}");
   PutFile(claim + "/7.a6", "{}");
@@ -176,8 +176,8 @@ void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
   CHECK(OpenHome(options, &home).IsNone() && home.page() != nullptr);
   CHECK(home.state().word == 5'000'000, home.state().word.load());
   CHECK(home.state().high_tick == options.layout.TickOf(4'999'999));
-  // A page that replaces this page has the step, too.
-  options.rules.step = {};
+  // A page that replaces this page has the link, too.
+  options.rules.link = {};
   Home other;
   CHECK(OpenHome(options, &other).IsNone() && other.page() == home.page());
   Scratch::Remove(path);
@@ -186,8 +186,8 @@ void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
   PutFile(claim + "/7.a6", "{}");
   const Fault fault = FollowHome(&other);
   CHECK(fault.kind == Fault::Kind::kClaimed, fault.kind);
-  // Without a claim there is no step.
-  for (const char* step : {"/6.a5", "/7.a6"}) Scratch::Remove(claim + step);
+  // Without a claim there is no link.
+  for (const char* link : {"/6.a5", "/7.a6"}) Scratch::Remove(claim + link);
   Scratch::Remove(claim);
   CHECK(FollowHome(&other).IsNone());
 }

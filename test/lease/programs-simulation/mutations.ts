@@ -45,7 +45,7 @@ export const mutations: Shown[] = [
   {
     defect: 'a lease takes the park of another lease for a copy',
     file: hooks,
-    from: 'if (step !== undefined && goesOn(other)) other.goOn(step)',
+    from: 'if (change !== undefined && goesOn(other)) other.goOn(change)',
     to: '',
     isOrderly: true,
     seed: 1,
@@ -81,7 +81,7 @@ export const mutations: Shown[] = [
   {
     defect: 'a parked acquisition leaves its node',
     file: renewal,
-    from: 'if (step !== undefined) this.#acquisition.goOn(step)',
+    from: 'if (change !== undefined) this.#acquisition.goOn(change)',
     to: '',
     isOrderly: true,
     seed: 1,
