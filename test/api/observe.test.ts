@@ -185,6 +185,22 @@ describe.each(engines)('observe on the %s engine', (engine) => {
     expect(parts(ids.next())).toEqual([1000, 0])
   })
 
+  it.each([...policies, 'wait'] as const)(
+    'keeps the order with onRollback %s and maxAheadMs 0, by waiting for the tick after the id',
+    (onRollback) => {
+      const { ids, time } = simulated({ onRollback, maxAheadMs: 0, maxWaitMs: 0 })
+      ids.next()
+      expect(caught(() => ids.observe(idAt(1001, 0)))).toMatchObject({ code: 'ERR_CLOCK_SKEW', option: 'maxAheadMs' })
+      // No id of this tick is larger, because the node is.
+      const seen = ids.observe(idAt(1000, 9))
+      expect(caught(() => ids.next())).toMatchObject({ code: 'ERR_CLOCK_SKEW', retryAfterMs: 1 })
+      time.now = 1001
+      expect(ids.next()).toBeGreaterThan(seen)
+      expect(parts(ids.next())).toEqual([1001, 1])
+      expect(ids.stats()).toMatchObject({ observed: 1, raised: 1, refused: 1, rollbacks: 0, overflows: 0 })
+    },
+  )
+
   it('refuses the last id of the layout', () => {
     const end = 2 ** 30 - 1
     const { ids } = simulated({}, { now: end })

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { createGenerator, engineInfo } from 'graupel'
+import { createGenerator, defineLayout, engineInfo } from 'graupel'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { caught, freshNamespace } from '../support/engines.js'
 
@@ -32,6 +32,40 @@ describe.skipIf(!isNative || process.platform !== 'linux')('a copy of the machin
     })
     expect(caught(() => make(ids)).code).toBe('ERR_STATE_CLONED')
     expect(ids.stats().issued).toBe(issued)
+  })
+
+  it('makes no id by a view, whether it was made before or after the copy', () => {
+    const fields = [
+      ['timestamp', 41],
+      ['worker', 8],
+      ['shard', 6, 'tag?'],
+      ['sequence', 8],
+    ] as const
+    const layout = defineLayout({ name: 'sharded', epochMs: Date.UTC(2024, 0, 1), tickMs: 1, fields })
+    const ids = createGenerator({ node: 7, layout, namespace: freshNamespace() })
+    const view = ids.with({ shard: 5 })
+    view.take(3)
+    copyMachine()
+    const later = ids.with({ shard: 6 })
+    for (const maker of [ids, view, later, view.with({ shard: 7 })]) {
+      expect(caught(() => maker.next()).code).toBe('ERR_STATE_CLONED')
+      expect(caught(() => maker.fill(new BigUint64Array(3))).code).toBe('ERR_STATE_CLONED')
+    }
+    expect([ids, view, later].map((maker) => maker.stats().issued)).toEqual([0, 3, 0])
+  })
+
+  it('makes no id after an id was observed', () => {
+    const namespace = freshNamespace()
+    const ids = createGenerator({ node: 7, namespace })
+    const other = createGenerator({ node: 8, namespace, clock: () => Date.now() + 500 })
+    const [first, second] = other.take(2) as [bigint, bigint]
+    ids.observe(first)
+    ids.next()
+    copyMachine()
+    for (const id of [first, second]) {
+      expect(ids.observe(id)).toBe(id)
+      expect(caught(() => ids.next()).code).toBe('ERR_STATE_CLONED')
+    }
   })
 
   it('rejects calls that wait', async () => {

@@ -43,13 +43,13 @@ export function proveViews({ each, terminations }: Views): void {
       ids.close()
     })
 
-    it('3 workers and this thread make ids by views of a lease, which renews its node and moves to another', async () => {
+    it('3 workers and this thread make ids by views of a lease, which moves to another node', async () => {
       const namespace = freshNamespace()
       const store = memoryStore()
-      const lease = await acquireLease({ store, layout, namespace, windowMs: 3000 })
+      const lease = await acquireLease({ store, layout, namespace, windowMs: 1000 })
       const options = { engine, lease: lease.handle, maxWaitMs: 10_000 }
       const ids = createGenerator({ ...options, lease })
-      const workers = await startWorkers(3, 2_000_000, options as never, { program })
+      const workers = await startWorkers(3, 8_000_000, options as never, { program })
       const own: bigint[] = []
       const make = (count: number) =>
         makeIds(ids, (made) => {
@@ -60,8 +60,6 @@ export function proveViews({ each, terminations }: Views): void {
       const part = Math.min(each, 20_000)
       await make(part)
       const { node } = lease
-      const { renewals } = lease.stats()
-      await until(() => lease.stats().renewals > renewals)
       await steal(store, namespace, node)
       await until(() => lease.node !== node)
       await make(own.length + part)

@@ -11,6 +11,8 @@ const workerFile = new URL('./programs/id-worker.js', import.meta.url)
 interface Work {
   readonly program?: URL
   readonly calls?: 'next' | 'all'
+  /** More data for the program. */
+  readonly data?: object
 }
 
 /** Starts workers that begin together, and collects their ids. */
@@ -18,14 +20,14 @@ export async function startWorkers(
   count: number,
   idsEach: number,
   options: GeneratorOptions,
-  { program = workerFile, calls = 'next' }: Work = {},
+  { program = workerFile, calls = 'next', data }: Work = {},
 ) {
   const start = new SharedArrayBuffer(8)
   const flag = new Int32Array(start)
   const workers = Array.from({ length: count }, () => {
     const ids = new SharedArrayBuffer(idsEach * 8)
     const made = new SharedArrayBuffer(4)
-    const worker = new Worker(program, { workerData: { options, ids, made, start, calls } })
+    const worker = new Worker(program, { workerData: { options, ids, made, start, calls, ...data } })
     const ended = Promise.race([
       once(worker, 'exit'),
       once(worker, 'error').then(([error]) => {

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { createGenerator, engineInfo, type IdGenerator } from 'graupel'
+import { composeId, createGenerator, defineLayout, engineInfo, type IdGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { memoryStore } from 'graupel/stores'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { caught, engines } from '../support/engines.js'
+import { caught, engines, freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 import { until } from '../support/until.js'
 import { leaseWith, recordOf, sixteenNodes, typesOf } from './leases.js'
@@ -53,6 +53,36 @@ describe.skipIf(!hasDevice)('a lease in a copy of the machine', () => {
     expect(isAscending([...before, ...after])).toBe(true)
     expect(await recordOf(store, namespace, original)).toEqual(record)
     expect(typesOf(namespace)).toEqual(['acquired', 'copied', 'moved'])
+    await lease.release()
+  })
+
+  it('goes on by its views, above all ids that were observed before and after the copy', async () => {
+    const fields = [
+      ['timestamp', 41],
+      ['worker', 4],
+      ['shard', 6, 'tag'],
+      ['sequence', 8],
+    ] as const
+    const layout = defineLayout({ ...sixteenNodes, name: 'sharded', fields })
+    const lease = await acquireLease({ store: memoryStore(), layout, namespace: freshNamespace(), windowMs: 3000 })
+    const ids = createGenerator({ lease, maxWaitMs: 10_000 })
+    const views = [0, 63].map((shard) => ids.with({ shard }))
+    const original = lease.node
+    const idAt = (aheadMs: number) =>
+      composeId({ timestampMs: Date.now() + aheadMs, node: 15, tags: { shard: 63 }, sequence: 255 }, layout)
+    const slotsOf = (view: (typeof views)[number]) => view.take(20).map((id) => id & ~(63n << 8n))
+    const before = views.flatMap(slotsOf)
+    const seen = [views[0]?.observe(idAt(400)) as bigint]
+    copyMachine()
+    for (const view of views) expect(caught(() => view.next()).code).toBe('ERR_LEASE_EXPIRED')
+    seen.push(views[1]?.observe(idAt(600)) as bigint)
+    for (const view of views) {
+      const id = await view.nextAsync()
+      expect(seen.every((one) => one < id)).toBe(true)
+      expect(ids.decode(id).node).not.toBe(original)
+    }
+    const all = [...before, ...views.flatMap(slotsOf)]
+    expect(isAscending(all)).toBe(true)
     await lease.release()
   })
 
