@@ -39,8 +39,11 @@ async function observing(plan: Plan, order: Order): Promise<Answer> {
 async function expectOrder(plan: Plan, orders: readonly Order[]): Promise<Answer[]> {
   const answers: Answer[] = []
   for (const order of orders) answers.push(await observing(plan, order))
-  const all = answers.flatMap(({ before, seen, after }) => [...before, seen, ...after])
-  expect(isAscending(all)).toBe(true)
+  expect(isAscending(answers.flatMap(({ before, after }) => [...before, ...after]))).toBe(true)
+  for (const [i, { seen, after }] of answers.entries()) {
+    const later = [...after, ...answers.slice(i + 1).flatMap((answer) => [...answer.before, ...answer.after])]
+    expect(later.every((id) => id > seen)).toBe(true)
+  }
   return answers
 }
 
