@@ -67,7 +67,9 @@ describe('docs/orms.md', () => {
 
 it('the examples are right in their types', () => {
   // Programs that the compiler has to refuse; a @ts-expect-error without an error is an error.
-  copyFileSync(join(repository, 'test/orms/traps/kysely-types.ts'), join(project.folder, 'kysely-types.ts'))
+  for (const name of ['drizzle-types.ts', 'kysely-types.ts']) {
+    copyFileSync(join(repository, 'test/orms/traps', name), join(project.folder, name))
+  }
   expect(project.types()).toBe('')
 })
 

@@ -124,6 +124,7 @@ ofTests.reset()
 ship(ofTests.next())
 const remote = order.ids(await connect({ url: 'http://127.0.0.1:4728' }))
 remote satisfies IdClient
+ship(createUuidGenerator({ ids: orderIds }).ids.next())
 ship(remote.next())
 // @ts-expect-error nothing has ids
 order.ids({})
