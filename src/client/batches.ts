@@ -1,5 +1,6 @@
 import type { Clock } from '../core/timing.js'
 import { high, low } from '../core/typed-array.js'
+import { timestampMsOf } from '../layout/index.js'
 import { copyIds, isSigned, signError } from '../numbers/array.js'
 import type { Fetched } from '../numbers/fetched.js'
 import { generationReader } from '../numbers/generation.js'
@@ -55,6 +56,11 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   /** Ids of former batches that were handed out. */
   #takenBefore = 0
   #dropped = 0
+  /** The largest id that was observed; -1n before. Smaller ids are not handed out. */
+  #observed = -1n
+  /** The time of the service at the last request, less the time of each clock (see {@link Batch.age}). */
+  #serviceMs = 0
+  #serviceWallMs = 0
   #cancelExpiry: (() => void) | undefined
 
   /** @param ask - Requests the next batch. */
@@ -127,7 +133,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   }
 
   get left(): number {
-    return this.#current.count - this.#used + (this.#next?.count ?? 0)
+    return this.#current.count - this.#used + (this.#next?.left ?? 0)
   }
 
   get hasRoom(): boolean {
@@ -137,6 +143,10 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   add(batch: Batch, perMs: number): void {
     this.#perMs = perMs
     this.#tookMs = Math.max(this.#clock.monotonicMs() - batch.askedMs, this.#tookMs / 2)
+    // An id may have been observed since the batch was requested.
+    this.#dropped += batch.skip(this.#observed)
+    this.#setService(batch)
+    if (batch.left === 0) return
     if (this.#used === this.#current.count) this.#begin(batch)
     else this.#next = batch
     if (this.#cancelExpiry === undefined) this.#expireLater()
@@ -177,12 +187,51 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
 
   /** Counts a batch that came too late. */
   drop(batch: Batch): void {
-    this.#dropped += batch.count
+    this.#dropped += batch.left
+  }
+
+  /**
+   * The latest time that the clock of the service may show, in milliseconds since 1970. The host's own clock
+   * may be wrong by hours, in browsers above all.
+   */
+  get serviceMs(): number {
+    return Math.max(this.#clock.monotonicMs() + this.#serviceMs, this.#clock.wallMs() + this.#serviceWallMs)
+  }
+
+  /** The largest id that was observed; -1n if none was. */
+  get observed(): bigint {
+    return this.#observed
+  }
+
+  /** Drops the ids up to `id`, also those of batches that come later. Ids of a batch ascend. */
+  observe(id: bigint): void {
+    if (id <= this.#observed) return
+    this.#observed = id
+    if (this.#next !== undefined) this.#dropped += this.#next.skip(id)
+    if (this.#next?.left === 0) this.#next = undefined
+    let skipped = 0
+    while (this.#at < this.#windowEnd && (this.#ids[this.#at] as bigint) <= id) {
+      this.#at++
+      skipped++
+    }
+    if (this.#at === this.#windowEnd) skipped += this.#current.runs.skip(id)
+    this.#end = Math.max(this.#end, this.#at)
+    this.#takenBefore -= skipped
+    this.#dropped += skipped
+    if (this.left === 0) this.#ask()
   }
 
   /** Returns how long ago a batch was requested. */
   ageOf(batch: Batch): number {
     return batch.age(this.#clock.monotonicMs(), this.#clock.wallMs())
+  }
+
+  #setService({ runs, askedMs, askedWallMs }: Batch): void {
+    const { layout } = this.#options
+    if (layout === undefined) return
+    const timeMs = timestampMsOf(runs.first(0), layout)
+    this.#serviceMs = timeMs - askedMs
+    this.#serviceWallMs = timeMs - askedWallMs
   }
 
   get #isLate(): boolean {
@@ -196,7 +245,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
 
   #begin(batch: Batch): void {
     const { prefetchAt } = this.#options
-    this.#takenBefore += this.#used
+    this.#takenBefore += this.#used - batch.skipped
     this.#current = batch
     this.#at = 0
     this.#end = 0

@@ -1,7 +1,15 @@
 import { platform } from '#platform'
-import { GraupelError, rangeError, typeError } from '../core/errors.js'
+import { closedError, GraupelError, rangeError, showTime, typeError } from '../core/errors.js'
 import { type Clock, onAbort } from '../core/timing.js'
-import { type DecodedId, decode, type Field, type Layout, type layouts } from '../layout/index.js'
+import {
+  checkOrder,
+  type DecodedId,
+  decode,
+  type Field,
+  type GivenId,
+  type Layout,
+  type layouts,
+} from '../layout/index.js'
 import { FetchedNumbers } from '../numbers/fetched.js'
 import { Numbers } from '../numbers/numbers.js'
 import { Prefetcher } from '../numbers/prefetcher.js'
@@ -17,6 +25,12 @@ import {
 import type { Batch } from './runs.js'
 import type { Server } from './server.js'
 import { Service } from './service.js'
+
+/**
+ * Milliseconds by which an observed id may be ahead of the clock of the service, or two ticks if that is
+ * more. The service has the same bound.
+ */
+const mostAheadMs = 1000
 
 /** The class behind {@link connect}. @internal */
 class Client extends Numbers implements BaseClient {
@@ -35,7 +49,7 @@ class Client extends Numbers implements BaseClient {
     const { count, maxCount, batchMs, maxWaitMs } = options
     this.#options = options
     this.#batches = batches
-    this.#service = new Service(options, clock)
+    this.#service = new Service(options, clock, () => batches.observed)
     this.#prefetcher = new Prefetcher({
       name: this.object(),
       clock,
@@ -69,6 +83,33 @@ class Client extends Numbers implements BaseClient {
       if (layout !== undefined) return decode(id, layout)
       throw typeError('ERR_OPTION_INVALID', `numbers of the segment '${segment}' have no layout to decode`)
     })
+  }
+
+  get observe(): (id: GivenId) => bigint {
+    return Numbers.made(this, 'observe', (of) => (id) => of.#observe(id))
+  }
+
+  #observe(given: GivenId): bigint {
+    const { layout, segment } = this.#options
+    if (layout === undefined) {
+      throw typeError('ERR_OPTION_INVALID', `numbers of the segment '${segment}' have no time, so none is observed`)
+    }
+    if (this.isClosed) throw closedError(this.object())
+    checkOrder(layout)
+    const { timestampMs, node } = decode(given, layout)
+    const id = BigInt(given)
+    const { serviceMs } = this.#batches
+    const aheadMs = timestampMs - serviceMs
+    const maxAheadMs = Math.max(mostAheadMs, 2 * layout.tickMs)
+    if (id > this.#batches.observed && aheadMs > maxAheadMs) {
+      throw new GraupelError(
+        'ERR_CLOCK_SKEW',
+        `the id ${id} of node ${node} has the time ${showTime(timestampMs)}, and the clock of the service shows at most ${showTime(serviceMs)}; its ids run ahead by up to ${maxAheadMs} ms. Compare the clocks of the hosts, and observe only ids that you trust`,
+        { retryAfterMs: Math.ceil(aheadMs - maxAheadMs) },
+      )
+    }
+    this.#batches.observe(id)
+    return id
   }
 
   get stats(): () => ClientStats {

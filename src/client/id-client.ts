@@ -2,7 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { NarrowGenerator, NumbersOf } from '../generator/id-generator.js'
-import type { DecodedId, Field, Layout } from '../layout/index.js'
+import type { DecodedId, Field, GivenId, Layout } from '../layout/index.js'
 import type { IdArray } from '../state/engine.js'
 import type { ServerStats } from './server.js'
 
@@ -31,6 +31,18 @@ export interface LayoutClient<F extends readonly Field[] = readonly Field[]> {
   readonly layout: Layout<F>
   /** Decodes an id of this layout. @throws TypeError, RangeError `ERR_ID_INVALID`. */
   decode(this: void, id: bigint | string): DecodedId<F>
+  /**
+   * Lets the next ids be larger than an id that this program has received, whatever the clocks of the hosts
+   * say (docs/order.md). Drops the fetched ids that are not larger, and every later request asks for ids
+   * above it. Does not wait.
+   *
+   * @param id - An id of this client's layout, of any node; the layout begins with the timestamp.
+   * @returns The id, as a bigint.
+   * @throws TypeError, RangeError `ERR_ID_INVALID`; GraupelError `ERR_CLOCK_SKEW` for an id more than 1000
+   * ms, or two ticks, ahead of the clock of the service, `ERR_CLOSED`; RangeError `ERR_LAYOUT_INVALID` for a
+   * layout whose ids do not sort by time. Nothing has changed then.
+   */
+  observe(this: void, id: GivenId<F>): bigint
 }
 
 /**
@@ -87,7 +99,7 @@ export interface ClientStats {
   issued: number
   /** Ids that can be handed out without the service. */
   left: number
-  /** Ids that were fetched and dropped: they were too old, or came after `close()`. */
+  /** Ids that were fetched and dropped: they were too old, not above an observed id, or came after `close()`. */
   dropped: number
   /** How many ids the next request asks for. */
   count: number

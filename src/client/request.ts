@@ -29,11 +29,14 @@ export class Requests {
   readonly #options: ResolvedOptions
   readonly #clocks: Clock
   readonly #replays: Replays
+  readonly #observed: () => bigint
 
-  constructor(options: ResolvedOptions, clocks: Clock, replays: Replays) {
+  /** @param observed - Returns the largest id that was observed; -1n if none was. */
+  constructor(options: ResolvedOptions, clocks: Clock, replays: Replays, observed: () => bigint) {
     this.#options = options
     this.#clocks = clocks
     this.#replays = replays
+    this.#observed = observed
   }
 
   /**
@@ -47,6 +50,7 @@ export class Requests {
     const askedMs = this.#clocks.monotonicMs()
     const askedWallMs = this.#clocks.wallMs()
     const generation = presentGeneration()
+    const after = this.#observed()
     const fail = (reason: string, cause?: unknown) =>
       new GraupelError('ERR_SERVICE_UNAVAILABLE', `${server.url} ${reason}`, { cause })
     let token: string | undefined
@@ -56,7 +60,7 @@ export class Requests {
       signal,
       async (own) => {
         try {
-          return await this.#exchange(server, count, own, (given) => {
+          return await this.#exchange(server, count, after, own, (given) => {
             token = given
           })
         } catch (error) {
@@ -68,17 +72,27 @@ export class Requests {
       },
       () => fail(`did not answer within ${callTimeoutMs} ms`),
     )
+    if (runs.first(0) <= after) {
+      throw invalid(server.url, `begins with ${runs.first(0)}, and ids above ${after} were asked for`)
+    }
     // Only now, because the answer of a request that was given up must not be remembered.
     const fault = this.#replays.refuse(runs.first(0), runs.last(runs.length - 1))
     if (fault !== undefined) throw invalid(server.url, `was given before: ${fault}`)
     return new Batch(runs, count, askedMs, askedWallMs, generation)
   }
 
-  async #exchange({ url }: Server, count: number, signal: AbortSignal, keep: (token: string) => void): Promise<Runs> {
+  async #exchange(
+    { url }: Server,
+    count: number,
+    after: bigint,
+    signal: AbortSignal,
+    keep: (token: string) => void,
+  ): Promise<Runs> {
     const { token, layout, segment } = this.#options
     const asked: Asked = { url, count, layout }
     const path = segment === undefined ? '/v1/ids' : `/v1/segments/${encodeURIComponent(segment)}`
-    const query = `count=${count}${layout === undefined ? '' : `&layout=${encodeURIComponent(layout.name)}`}`
+    const ofLayout = layout === undefined ? '' : `&layout=${encodeURIComponent(layout.name)}`
+    const query = `count=${count}${ofLayout}${after < 0n ? '' : `&after=${after}`}`
     for (let isAgain = false; ; isAgain = true) {
       const given = await tokenOf(token)
       if (given !== undefined) keep(given)

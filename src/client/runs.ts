@@ -66,6 +66,22 @@ export class Runs {
     }
   }
 
+  /** Leaves out the numbers up to `id` that come next, where all ascend. Returns how many were left out. */
+  skip(id: bigint): number {
+    const before = this.#written
+    while (this.#run < this.length && this.last(this.#run) <= id) {
+      this.#written += this.count(this.#run) - this.#ofRun
+      this.#run++
+      this.#ofRun = 0
+    }
+    if (this.#run < this.length && this.#at(this.#run, this.#ofRun) <= id) {
+      const index = Number((id - this.first(this.#run)) / BigInt(this.step(this.#run))) + 1
+      this.#written += index - this.#ofRun
+      this.#ofRun = index
+    }
+    return this.#written - before
+  }
+
   /** Whether one of the first `end` numbers has 64 bits, so that it is negative in a BigInt64Array. */
   hasNegative(end: number): boolean {
     for (let run = 0, at = 0; at < end; at += this.count(run), run++) {
@@ -94,6 +110,8 @@ export class Batch {
    * its answer, too.
    */
   readonly generation: number
+  /** How many ids were left out before the batch was used. */
+  skipped = 0
 
   constructor(runs: Runs, count: number, askedMs: number, askedWallMs: number, generation: number) {
     this.runs = runs
@@ -101,6 +119,18 @@ export class Batch {
     this.askedMs = askedMs
     this.askedWallMs = askedWallMs
     this.generation = generation
+  }
+
+  /** How many ids are left before the batch is used. */
+  get left(): number {
+    return this.count - this.skipped
+  }
+
+  /** Leaves out the ids up to `id`. Returns how many. */
+  skip(id: bigint): number {
+    const skipped = this.runs.skip(id)
+    this.skipped += skipped
+    return skipped
   }
 
   /**

@@ -38,10 +38,11 @@ export class Service {
   readonly #requests: Requests
   readonly #servers: Servers
 
-  constructor(options: ResolvedOptions, clock: Clock) {
+  /** @param observed - As of {@link Requests}. Each attempt asks for ids above it. */
+  constructor(options: ResolvedOptions, clock: Clock, observed: () => bigint) {
     this.#options = options
     this.#clock = clock
-    this.#requests = new Requests(options, clock, new Replays(options.layout))
+    this.#requests = new Requests(options, clock, new Replays(options.layout), observed)
     this.#servers = new Servers(options.urls, clock.random())
   }
 

@@ -16,6 +16,7 @@ export type { Field, GivenId, IsNarrow, NodeFieldOf, TagOf, TagPlacement, TagRol
 export { fieldsText, isSameLayout, Layout, type LayoutSpec, type Placement } from './layout.js'
 export { combineNode, type NodeOf, placeNode } from './node.js'
 export { beforeEpochError, checkLifetime, expiredError, optionsElsewhere, resolveLayout } from './option.js'
+export { checkOrder } from './order.js'
 export { partOf } from './part.js'
 export { layouts } from './presets.js'
 export { type IdRange, idsBetween } from './range.js'

@@ -1,7 +1,7 @@
 import { platform } from '#platform'
-import { GraupelError, rangeError, showTime } from '../core/errors.js'
+import { GraupelError, showTime } from '../core/errors.js'
 import { whole } from '../core/typed-array.js'
-import { type GivenId, type Layout, loadId } from '../layout/index.js'
+import { checkOrder, type GivenId, type Layout, loadId } from '../layout/index.js'
 import { publish } from '../platform/events.js'
 import { Status } from '../state/engine.js'
 import type { Judged } from './policy.js'
@@ -26,16 +26,6 @@ export function observer(judged: Judged): (id: GivenId) => bigint {
     if (source.observed?.(Number(id >> BigInt(timestamp.shift)))) core.exceed(id, aheadTicks)
     return id
   }
-}
-
-/** Ids of other layouts do not sort by time, so a later id may be smaller. */
-function checkOrder({ name, placements }: Layout): void {
-  const [top] = placements
-  if (top?.name === 'timestamp') return
-  throw rangeError(
-    'ERR_LAYOUT_INVALID',
-    `ids of layout '${name}' begin with the ${top?.name} and do not sort by time, so no id is larger than all observed ones; use a layout that begins with the timestamp`,
-  )
 }
 
 /** Publishes that an id is ahead of the clock, and throws if it was refused. */

@@ -13,7 +13,7 @@ import { checkBytes } from '../numbers/array.js'
 import { presentGeneration } from '../numbers/generation.js'
 import { define, iterate, Numbers } from '../numbers/numbers.js'
 import { checkVersion, type UuidVersion } from './bits.js'
-import { decodeUuid, parseUuid } from './decode.js'
+import { type DecodedIdUuid, decodeUuid, parseUuid } from './decode.js'
 import { uuidWriter } from './writer.js'
 
 /**
@@ -85,7 +85,7 @@ export interface UuidGenerator<S extends IdSource = IdGenerator> extends Iterabl
    *
    * @param uuid - A UUID of this version and layout, of any node; its text, or 16 bytes.
    * @returns The UUID, in small letters.
-   * @throws as `ids.observe`; TypeError `ERR_OPTION_INVALID` if `ids` is a client.
+   * @throws as `ids.observe`; TypeError `ERR_OPTION_INVALID` if `ids` has no such call.
    */
   observe(this: void, uuid: string | Uint8Array): string
   /** The statistics of `ids`. */
@@ -196,8 +196,8 @@ class Uuids implements UuidGenerator<IdSource> {
   #observe(uuid: string | Uint8Array): string {
     const { ids, version } = this
     const layout = ids.layout as Layout
-    if (ids.observe === undefined || ids.node === undefined) {
-      throw typeError('ERR_OPTION_INVALID', 'ids is a client, which observes no ids; pass a generator as ids', 'ids')
+    if (ids.observe === undefined) {
+      throw typeError('ERR_OPTION_INVALID', 'ids has no call observe; pass a generator or a client as ids', 'ids')
     }
     const text = parseUuid(uuid)
     const seen = decodeUuid(text, layout)
@@ -207,16 +207,16 @@ class Uuids implements UuidGenerator<IdSource> {
         `the UUID ${show(text)} has version ${seen.version}, and not ${version}; observe UUIDs of one version`,
       )
     }
-    // In a UUID the sequence stands before node and tags. So the next UUID needs a later number than this one
-    // has, and may keep its tick.
-    const { timestampMs, sequence } = seen
-    const tags = Object.fromEntries(layout.tagFields.map(({ name }) => [name, 0]))
     try {
-      ids.observe(composeId({ timestampMs, sequence, node: ids.node, tags }, layout))
+      ids.observe(ids.node === undefined ? lastOfTick(seen.id, layout) : slotOn(ids.node, seen, layout))
     } catch (error) {
-      const { code, message, retryAfterMs } = error as GraupelError
+      const { code, message, retryAfterMs, option } = error as GraupelError
       if (code !== 'ERR_CLOCK_SKEW') throw error
-      const details = { cause: error, option: 'maxAheadMs', ...(retryAfterMs !== undefined && { retryAfterMs }) }
+      const details = {
+        cause: error,
+        ...(option !== undefined && { option }),
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      }
       throw new GraupelError(code, `the UUID ${show(text)} of node ${seen.node} is refused: as ${message}`, details)
     }
     return text
@@ -287,6 +287,20 @@ class Uuids implements UuidGenerator<IdSource> {
     Object.assign(error as object, { filled: count })
     return error
   }
+}
+
+/**
+ * The id of a node that has the tick and the sequence of a UUID. In a UUID the sequence stands before node
+ * and tags, so the next UUID needs a later number than this one has, and may keep its tick.
+ */
+function slotOn(node: number, { timestampMs, sequence }: DecodedIdUuid, layout: Layout): bigint {
+  const tags = Object.fromEntries(layout.tagFields.map(({ name }) => [name, 0]))
+  return composeId({ timestampMs, sequence, node, tags }, layout)
+}
+
+/** The largest id of a tick. The next ids of a client may be of any node, so they need a later tick. */
+function lastOfTick(id: bigint, { timestamp }: Layout): bigint {
+  return id | ((1n << BigInt(timestamp.shift)) - 1n)
 }
 
 /** Writes a word, the most significant byte first. */

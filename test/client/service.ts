@@ -20,6 +20,7 @@ interface Asked {
   readonly count: number
   readonly path: string
   readonly layout: string | null
+  readonly after: string | null
   readonly headers: IncomingMessage['headers']
 }
 
@@ -50,20 +51,22 @@ export interface FakeService {
 const right: Script = (_, __, give) => give()
 
 export async function fakeService(
-  options: { node?: number; layout?: Layout; script?: Script } = {},
+  options: { node?: number; layout?: Layout; script?: Script; clock?: () => number } = {},
 ): Promise<FakeService> {
-  const { node = 1, layout = layouts.twitter } = options
-  const ids = createGenerator({ node, layout, namespace: `client ${Math.random()}` })
+  const { node = 1, layout = layouts.twitter, clock = 'wall' } = options
+  const ids = createGenerator({ node, layout, clock, namespace: `client ${Math.random()}` })
   const asked: Asked[] = []
   const given = new Set<bigint>()
   let number = 0n
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url as string, 'http://localhost')
     const count = Number(searchParams.get('count'))
-    const one = { count, path: pathname, layout: searchParams.get('layout'), headers: request.headers }
+    const [layoutName, after] = ['layout', 'after'].map((name) => searchParams.get(name)) as [string, string | null]
+    const one = { count, path: pathname, layout: layoutName, after, headers: request.headers }
     asked.push(one)
     const give = ({ headers = {}, body = (bytes) => bytes, cutAt, isChunked = false }: Change = {}) => {
       const array = new BigUint64Array(count)
+      if (after !== null) ids.observe(after)
       if (pathname.startsWith('/v1/segments/')) for (let i = 0; i < count; i++) array[i] = ++number
       else ids.fill(array)
       for (const id of array) given.add(id)

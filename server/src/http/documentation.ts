@@ -163,8 +163,8 @@ function properties(all: Readonly<Record<string, unknown>>, required: readonly s
   return Object.keys(all).length === 0 ? undefined : { type: 'object', properties: all, required }
 }
 
-function exampleOf({ default: byDefault, enum: choices, minimum }: Schema): unknown {
-  return byDefault ?? (choices as unknown[] | undefined)?.[0] ?? minimum
+function exampleOf({ default: byDefault, enum: choices, minimum, examples }: Schema): unknown {
+  return byDefault ?? ((choices ?? examples) as unknown[] | undefined)?.[0] ?? minimum
 }
 
 function mapped<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {

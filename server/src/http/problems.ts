@@ -59,17 +59,21 @@ export class Problem extends Error {
   readonly code: ProblemCode
   readonly headers: Readonly<Record<string, string>>
   readonly bounds: Bounds | undefined
+  /** Milliseconds after which the same request can succeed. */
+  readonly retryAfterMs: number | undefined
 
   constructor(
     code: ProblemCode,
     message: string,
     headers: Readonly<Record<string, string>> = {},
     bounds: Bounds | undefined = undefined,
+    retryAfterMs: number | undefined = undefined,
   ) {
     super(message)
     this.code = code
     this.headers = headers
     this.bounds = bounds
+    this.retryAfterMs = retryAfterMs
   }
 }
 
@@ -122,7 +126,7 @@ const retryS = 1
 export function refusalOf(thrown: unknown): Refusal {
   const framework = byFramework[String((thrown as { code?: unknown } | undefined)?.code)]
   const error = framework ?? thrown
-  const { code: given, message, headers, retryAfterMs } = Object(error) as Partial<Problem> & { retryAfterMs?: number }
+  const { code: given, message, headers, retryAfterMs } = Object(error) as Partial<Problem>
   const code: ProblemCode = given !== undefined && Object.hasOwn(statuses, given) ? given : 'ERR_INTERNAL'
   const status = statuses[code]
   const detail = (error instanceof Problem ? undefined : hidden[code]) ?? message ?? ''

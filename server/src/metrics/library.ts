@@ -38,6 +38,17 @@ export function idFamilies(
       ({ rollbacks }) => rollbacks,
     ),
     total('graupel_overflows_total', 'Ticks whose ids were used up.', ({ overflows }) => overflows),
+    total('graupel_ids_observed_total', 'Ids of requests with after that were observed.', ({ observed }) => observed),
+    total(
+      'graupel_ids_raised_total',
+      'Observed ids above the next id of the node, which had to rise.',
+      ({ raised }) => raised,
+    ),
+    total(
+      'graupel_ids_refused_total',
+      'Ids of requests with after that were too far ahead of the clock.',
+      ({ refused }) => refused,
+    ),
     gauge(
       'graupel_lease_remaining_seconds',
       'Seconds until the ids of a node are used up, unless its lease is renewed.',

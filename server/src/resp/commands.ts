@@ -4,7 +4,7 @@ import { textEncodings } from '../http/number-form.js'
 import { oneOf, wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
 import type { Client, Tokens } from '../http/tokens.js'
-import { blockOf, type Demand, demandOf, idPrefix, idsOf, type Sources } from './demands.js'
+import { blockOf, type Demand, demandOf, type IdWish, idPrefix, idsOf, type Sources } from './demands.js'
 import { bulk, integer, list, listHead, map, nothing, type Protocol, simple } from './replies.js'
 
 /** A refusal with the first word that clients of Redis know. */
@@ -119,12 +119,11 @@ const commands: Readonly<Record<string, Command>> = {
     }),
   },
   'ID.NEXT': {
-    words: [2, 3],
-    run([, text = '', format], _, sources) {
+    words: [2, any],
+    run([, text = '', ...options], _, sources) {
       const count = wholeNumber('n', 1, heldCountOf(sources.options)).read('n', text)
-      const form = format === undefined ? 'decimal' : formats.read('FORMAT', format.toLowerCase())
-      const [layout = ''] = sources.layouts.keys()
-      return { head: listHead(count), demands: [idsOf(idPrefix + layout, count, sources, form)] }
+      const { layout = sources.layouts.keys().next().value, ...wish } = wishOf(options, sources)
+      return { head: listHead(count), demands: [idsOf(idPrefix + layout, count, sources, wish)] }
     },
   },
   'ID.DECODE': {
@@ -141,6 +140,26 @@ const commands: Readonly<Record<string, Command>> = {
 }
 
 const formats = oneOf('how ids are written', textEncodings)
+
+/** Reads the words of `ID.NEXT` behind the count. @throws Problem, Refused */
+function wishOf(words: readonly string[], { layouts }: Sources): IdWish & { readonly layout?: string } {
+  const given = new Map<string, string>()
+  const rest = [...words]
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const name = word.toUpperCase()
+    const isNamed = name === 'AFTER' || name === 'LAYOUT'
+    const [option, value] = isNamed ? [name, rest.shift()] : ['FORMAT', word.toLowerCase()]
+    if (value === undefined) throw new Refused('ERR', `Syntax error: ${option} has no value; give ${option} and a word`)
+    if (given.has(option)) throw new Problem('ERR_OPTION_INVALID', `${option} is given twice; give it once`)
+    given.set(option, value)
+  }
+  const [format, layout, after] = ['FORMAT', 'LAYOUT', 'AFTER'].map((option) => given.get(option))
+  return {
+    ...(format !== undefined && { form: formats.read('FORMAT', format) }),
+    ...(layout !== undefined && { layout: oneOf('', [...layouts.keys()]).read('LAYOUT', layout) }),
+    after,
+  }
+}
 
 /** The names of all commands. */
 export const commandNames: ReadonlySet<string> = new Set(Object.keys(commands))

@@ -1,3 +1,4 @@
+import type { TextEncoding } from 'graupel'
 import { shown } from '../failure.js'
 import { heldCountOf, type Load, type NumberLoads } from '../http/load.js'
 import { wholeNumber } from '../http/parameters.js'
@@ -6,6 +7,7 @@ import type { RunRule } from '../http/runs.js'
 import type { Source, TakingLog } from '../http/taking-log.js'
 import type { Tokens } from '../http/tokens.js'
 import type { Options } from '../options/table.js'
+import { type Observe, observeOf } from '../routes/after.js'
 import { maxCounts } from '../routes/counters.js'
 import type { Decoder } from '../routes/decode.js'
 import type { ServedLayouts } from '../routes/ids.js'
@@ -42,6 +44,8 @@ export interface Demand {
   readonly form: NumberForm
   /** Whether only the last of the numbers is sent, and they have to be consecutive. */
   readonly isBlock?: boolean
+  /** The id of `AFTER`. Demands with different ids are answered by different calls of `take`. */
+  readonly after?: string | undefined
   /**
    * Takes as many numbers as the array has elements, and returns the array, or the texts of counts.
    *
@@ -98,7 +102,15 @@ export function blockOf(key: string, text: string, sources: Sources): Demand {
   return { ...demandOf(key, count, sources), isBlock: true }
 }
 
-export function idsOf(key: string, count: number, { layouts }: Sources, form: NumberForm = 'decimal'): Demand {
+/** The form of ids, and the id that they have to be larger than. */
+export interface IdWish {
+  /** @default 'decimal' */
+  readonly form?: TextEncoding | undefined
+  /** Written in this form. */
+  readonly after?: string | undefined
+}
+
+export function idsOf(key: string, count: number, { layouts }: Sources, wish: IdWish = {}): Demand {
   const layout = layouts.get(key.slice(idPrefix.length))
   if (!key.startsWith(idPrefix) || layout === undefined) {
     const known = [...layouts.keys()].map((name) => idPrefix + name)
@@ -109,5 +121,11 @@ export function idsOf(key: string, count: number, { layouts }: Sources, form: Nu
   }
   const { source, load, numbers } = layout
   const from = { kind: 'id', name: source.layout.name } as const
-  return { key, load, from, rule: numbers.runs, count, form, take: (array) => source.fill(array) }
+  const { form = 'decimal', after } = wish
+  const observe: Observe | undefined = after === undefined ? undefined : observeOf('AFTER', after, form, source.layout)
+  const take = (array: BigUint64Array<ArrayBuffer>) => {
+    observe?.(source)
+    return source.fill(array)
+  }
+  return { key, load, from, rule: numbers.runs, count, form, after, take }
 }

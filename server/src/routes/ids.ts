@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { encodeId } from 'graupel'
 import { shown } from '../failure.js'
 import type { DirectRoute } from '../http/direct.js'
 import { documented } from '../http/documentation.js'
@@ -14,6 +15,7 @@ import { clientOf } from '../http/tokens.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 import type { IdSource } from '../sources/id-source.js'
+import { afterParameter, lastIdHeader, observeOf } from './after.js'
 import { idEncodings, kindParameter, textsOf } from './texts.js'
 
 /** A layout of the service, with the objects that its answers need. */
@@ -67,12 +69,14 @@ export function addIdRoutes(
     count: wholeNumber('how many ids', 1, maxCount, 1),
     format: formatOf('ids', idEncodings),
     layout: oneOf('the layout of the ids', [...layouts.keys()], firstName),
+    after: afterParameter,
     ...kindParameter(kinds),
   }
   const served = (name = firstName) => layouts.get(name) as ServedLayout
   const asked = (request: FastifyRequest) => {
-    const { count = 1, ...query } = readQuery(parameters, request.query)
-    const { representation, encoding } = formOf(query.format, request.headers.accept)
+    const { count = 1, after, ...query } = readQuery(parameters, request.query)
+    const { representation, encoding: given } = formOf(query.format, request.headers.accept)
+    const encoding = given === 'uuid' ? ('decimal' as const) : given
     const texts = textsOf(query, kinds, served(query.layout).source.layout)
     if (texts !== undefined && !hasTexts(representation)) {
       throw new Problem(
@@ -81,7 +85,8 @@ export function addIdRoutes(
       )
     }
     const layout = served(texts?.layout.name ?? query.layout)
-    return { count, ...layout, representation, texts, encoding: encoding === 'uuid' ? ('decimal' as const) : encoding }
+    const observe = after === undefined ? after : observeOf('after', after, encoding, layout.source.layout, texts)
+    return { count, ...layout, representation, texts, encoding, observe }
   }
 
   const documentation = documented({
@@ -94,10 +99,13 @@ export function addIdRoutes(
     answers: {
       200: numbersAnswer('id', maxCount, ['2045881362063413248', '2045881362063413249'], {
         'Graupel-Layout': 'the layout of the ids',
+        'Graupel-Last-Id': 'the largest id, only if the request has after; the after of a later request',
       }),
     },
     problems: [
       'ERR_LAYOUT_INVALID',
+      'ERR_ID_INVALID',
+      'ERR_CLOCK_SKEW',
       'ERR_LEASE_EXPIRED',
       'ERR_CLOCK_ROLLBACK',
       'ERR_CLOCK_BEFORE_EPOCH',
@@ -114,27 +122,33 @@ export function addIdRoutes(
     return reply.headers(headers[representation]).send()
   })
   app.get('/v1/ids', documentation, async (request, reply) => {
-    const { count, source, load, headers, numbers, representation, encoding, texts } = asked(request)
+    const { count, source, load, headers, numbers, representation, encoding, texts, observe } = asked(request)
     clientOf(request.raw)?.takeIds(count)
     const record = (ids: BigUint64Array) =>
       takings?.add(takerOf(request), { kind: 'id', name: source.layout.name }, ids, numbers.runs)
     let body: string | Buffer
+    let last = ''
     if (texts !== undefined) {
       load.hold(count, request.raw)
+      observe?.(source)
       const textAt = await texts.make(source, count)
+      if (observe !== undefined) last = textAt(count - 1)
       if (takings !== undefined) record(BigUint64Array.from({ length: count }, (_, index) => texts.id(textAt(index))))
       body = await bodyOfTexts(count, representation as 'json' | 'text', numbers.key, textAt)
-    } else if (count === 1) {
+    } else if (count === 1 && observe === undefined) {
       const id = await nextOf(source, load)
       record(BigUint64Array.of(id))
       body = await bodyOfOne(id, representation, encoding, numbers)
     } else {
       load.hold(count, request.raw)
+      observe?.(source)
       const ids = await source.fill(new BigUint64Array(count))
       record(ids)
+      if (observe !== undefined) last = encodeId(ids[count - 1] as bigint, encoding)
       body = await bodyOf(ids, representation, encoding, numbers)
     }
     reply.headers(headers[representation])
+    if (observe !== undefined) reply.header(lastIdHeader, last)
     return body
   })
 }

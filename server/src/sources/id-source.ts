@@ -10,6 +10,9 @@ export interface Totals {
   readonly waitedMs: number
   readonly rollbacks: number
   readonly overflows: number
+  readonly observed: number
+  readonly raised: number
+  readonly refused: number
   readonly renewals: number
   readonly failures: number
   readonly acquisitions: number
@@ -86,6 +89,20 @@ export class IdSource {
    */
   fillUuids(count: number): Promise<Uint8Array> {
     return createUuidGenerator({ ids: this.#running() }).fillAsync(new Uint8Array(16 * count))
+  }
+
+  /**
+   * Lets the ids that are asked for from now on be larger than an id that a client has seen.
+   *
+   * @throws TypeError, RangeError, GraupelError as `observe` of a generator
+   */
+  observe(id: bigint): void {
+    this.#running().observe(id)
+  }
+
+  /** Lets the UUIDs that are asked for from now on be larger than a UUID. @throws as `observe` */
+  observeUuid(uuid: string): void {
+    createUuidGenerator({ ids: this.#running() }).observe(uuid)
   }
 
   /**
@@ -211,6 +228,9 @@ const noTotals: Totals = {
   waitedMs: 0,
   rollbacks: 0,
   overflows: 0,
+  observed: 0,
+  raised: 0,
+  refused: 0,
   renewals: 0,
   failures: 0,
   acquisitions: 0,
@@ -227,6 +247,9 @@ function totalsWith(former: Totals, ids: Stats, lease: LeaseStats): Totals {
     waitedMs: former.waitedMs + ids.waitedMs,
     rollbacks: former.rollbacks + ids.rollbacks,
     overflows: former.overflows + ids.overflows,
+    observed: former.observed + ids.observed,
+    raised: former.raised + ids.raised,
+    refused: former.refused + ids.refused,
     renewals: former.renewals + lease.renewals,
     failures: former.failures + lease.failures,
     acquisitions: former.acquisitions + lease.acquisitions,

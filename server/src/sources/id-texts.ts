@@ -11,6 +11,8 @@ export interface IdTexts {
   make(source: IdSource, count: number): Promise<(index: number) => string>
   /** Reads the id of a text. @throws TypeError, RangeError `ERR_ID_INVALID` */
   id(text: string): bigint
+  /** Lets the next texts of a source stand for larger ids, or UUIDs. @throws as `id` and `IdSource.observe` */
+  observe(source: IdSource, text: string): void
 }
 
 /** @throws RangeError `ERR_LAYOUT_INVALID` if a UUID has no room for ids of the layout */
@@ -31,6 +33,7 @@ export function textsOfKind({ text, id }: Kind, layout: Layout): IdTexts {
       return (index) => text(ids[index] as bigint)
     },
     id,
+    observe: (source, given) => source.observe(id(given)),
   }
 }
 
@@ -45,5 +48,6 @@ function uuidTexts(layout: Layout, write: (uuid: Uint8Array) => string, read: (t
       return (index) => write(bytes.subarray(16 * index, 16 * index + 16))
     },
     id: (text) => decodeUuid(read(text), layout).id,
+    observe: (source, text) => source.observeUuid(read(text)),
   }
 }
