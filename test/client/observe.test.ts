@@ -37,7 +37,6 @@ describe('observe of a client', () => {
     expect(service.asked[0]?.after).toBeNull()
     const seen = ids.observe(ahead(500))
     expect(ids.stats()).toMatchObject({ left: 0, dropped: 10 })
-    expect(caught(() => ids.next()).code).toBe('ERR_EMPTY')
     await until(() => ids.stats().left > 0)
     for (let i = 0; i < 30; i++) expect(await ids.nextAsync()).toBeGreaterThan(seen)
     expect(service.asked.length).toBeGreaterThan(2)
@@ -175,9 +174,28 @@ describe('observe of a client', () => {
     serviceMs += 1
     const seen = ids.observe(at(serviceMs + 1000))
     expect(await time.until(ids.nextAsync())).toBeGreaterThan(seen)
-    // An id below the largest observed id changes nothing, so it is not refused.
-    expect(ids.observe(at(serviceMs + 999))).toBe(at(serviceMs + 999))
     ids.close()
+  })
+
+  it('takes an observed id again, also after an answer of a server with a slower clock', async () => {
+    const fast = await fakeService({ node: 1, clock: () => Date.now() + 2000 })
+    const slow = await fakeService({ node: 2 })
+    let url = fast.url
+    const fetchOf = (path: string) => fetch(path.replace('http://service', url))
+    using ids = await connect({ url: 'http://service', count: 10, prefetchAt: 1, fetch: fetchOf as never })
+    url = slow.url
+    const answers: (() => void)[] = []
+    slow.script = (_, __, give) => answers.push(give)
+    ids.take(10)
+    const next = ids.nextAsync()
+    await until(() => answers.length === 1)
+    const seen = ids.observe(ahead(2500))
+    answers[0]?.()
+    await until(() => ids.stats().dropped > 0)
+    expect(ids.observe(seen)).toBe(seen)
+    expect(caught(() => ids.observe(seen + (1n << 22n))).code).toBe('ERR_CLOCK_SKEW')
+    ids.close()
+    await expect(next).rejects.toMatchObject({ code: 'ERR_CLOSED' })
   })
 
   it('is the observe of its UUIDs', async () => {
@@ -195,6 +213,24 @@ describe('observe of a client', () => {
     expect(refused).toMatchObject({ code: 'ERR_CLOCK_SKEW' })
     expect(refused).not.toHaveProperty('option')
     expect(caught(() => uuids.observe('f81d4fae-7dec-41d0-a765-00a0c91e6bf6')).code).toBe('ERR_ID_INVALID')
+  })
+
+  it('leaves out a batch of a slower server behind a batch of larger ids', () => {
+    const clock = { monotonicMs: () => 0, wallMs: () => 0, background: () => () => {} } as never
+    for (const isEarly of [true, false]) {
+      const options = { count: 4, prefetchAt: 0.5, maxAgeMs: Infinity, layout: layouts.twitter }
+      const batches = new Batches(options, clock, () => {})
+      const add = (first: bigint) =>
+        batches.add(new Batch(new Runs(writeRuns([{ first, count: 4, step: 1 }])), 4, 0, 0, batches.generation()), 0)
+      add(100n)
+      if (isEarly) batches.observe(50n)
+      add(10n)
+      batches.observe(50n)
+      expect([batches.left, batches.dropped, batches.hasRoom]).toEqual([4, 4, true])
+      expect(batches.fill(new BigUint64Array(9), 0, 9)).toBe(4)
+      expect(batches.refill()).toBe('none')
+      expect([batches.left, batches.taken]).toEqual([0, 4])
+    }
   })
 
   it('leaves each id out that was observed or is below, and loses no other, in runs of any form', () => {

@@ -148,8 +148,16 @@ test.each([
     'ERR_OPTION_UNKNOWN',
     'there is no parameter "Count" (did you mean "count"?); this path takes count, format, layout, after',
   ],
-  ['__proto__=1', 'ERR_OPTION_UNKNOWN', 'there is no parameter "__proto__"; this path takes count, format, layout, after'],
-  ['constructor=1', 'ERR_OPTION_UNKNOWN', 'there is no parameter "constructor"; this path takes count, format, layout, after'],
+  [
+    '__proto__=1',
+    'ERR_OPTION_UNKNOWN',
+    'there is no parameter "__proto__"; this path takes count, format, layout, after',
+  ],
+  [
+    'constructor=1',
+    'ERR_OPTION_UNKNOWN',
+    'there is no parameter "constructor"; this path takes count, format, layout, after',
+  ],
 ])('?%s is refused', async (query, code, detail) => {
   const answer = await get(`/v1/ids?${query}`)
   const problem = (await answer.json()) as ProblemBody

@@ -1,3 +1,4 @@
+import type { TextEncoding } from 'graupel'
 import { shown } from '../failure.js'
 import { heldCountOf } from '../http/load.js'
 import { textEncodings } from '../http/number-form.js'
@@ -144,20 +145,21 @@ const formats = oneOf('how ids are written', textEncodings)
 /** Reads the words of `ID.NEXT` behind the count. @throws Problem, Refused */
 function wishOf(words: readonly string[], { layouts }: Sources): IdWish & { readonly layout?: string } {
   const given = new Map<string, string>()
+  const served = oneOf('the layout of the ids', [...layouts.keys()])
   const rest = [...words]
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const name = word.toUpperCase()
     const isNamed = name === 'AFTER' || name === 'LAYOUT'
-    const [option, value] = isNamed ? [name, rest.shift()] : ['FORMAT', word.toLowerCase()]
+    const [option, value] = isNamed ? [name, rest.shift()] : ['FORMAT', formats.read('FORMAT', word.toLowerCase())]
     if (value === undefined) throw new Refused('ERR', `Syntax error: ${option} has no value; give ${option} and a word`)
     if (given.has(option)) throw new Problem('ERR_OPTION_INVALID', `${option} is given twice; give it once`)
     given.set(option, value)
   }
   const [format, layout, after] = ['FORMAT', 'LAYOUT', 'AFTER'].map((option) => given.get(option))
   return {
-    ...(format !== undefined && { form: formats.read('FORMAT', format) }),
-    ...(layout !== undefined && { layout: oneOf('', [...layouts.keys()]).read('LAYOUT', layout) }),
+    form: format as TextEncoding | undefined,
     after,
+    ...(layout !== undefined && { layout: served.read('LAYOUT', layout) }),
   }
 }
 

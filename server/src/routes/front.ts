@@ -9,7 +9,7 @@ import { preferredType, readQuery, representationOf } from '../http/parameters.j
 
 const text = `graupel-server hands out ids and numbers.
 
-/v1/ids              ids: ?count=3, ?format=hex, ?layout=
+/v1/ids              ids: ?count=3, ?format=hex, ?layout=, ?after=
 /v1/ids/{id}         the parts of an id
 /v1/segments/{name}  ascending numbers, which a store hands out in segments
 /v1/counters/{name}  counts without gaps
