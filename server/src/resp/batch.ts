@@ -155,7 +155,7 @@ export class Batch {
       let take = this.#open.get(demand.key)
       const { client } = this.#session
       // A client may send another AUTH, or RESET, in the same read.
-      const isOther = take?.client !== client || take?.demand.after !== demand.after
+      const isOther = take?.client !== client || take?.demand.wish !== demand.wish
       if (take === undefined || isOther || demand.isBlock || take.demand.isBlock) {
         take = { demand, client, total: 0, written: 0, result: undefined, error: undefined }
         this.#open.set(demand.key, take)

@@ -146,9 +146,19 @@ const formats = oneOf('how ids are written', textEncodings)
 function wishOf(words: readonly string[], { layouts }: Sources): IdWish & { readonly layout?: string } {
   const given = new Map<string, string>()
   const served = oneOf('the layout of the ids', [...layouts.keys()])
+  const tags = new Map<string, string>()
   const rest = [...words]
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const name = word.toUpperCase()
+    if (name === 'TAG') {
+      const [tag, value] = [rest.shift(), rest.shift()]
+      if (tag === undefined || value === undefined) {
+        throw new Refused('ERR', 'Syntax error: TAG has no name and value; give TAG, a name and a number')
+      }
+      if (tags.has(tag)) throw new Problem('ERR_OPTION_INVALID', `TAG ${shown(tag)} is given twice; give it once`)
+      tags.set(tag, value)
+      continue
+    }
     const isNamed = name === 'AFTER' || name === 'LAYOUT'
     const [option, value] = isNamed ? [name, rest.shift()] : ['FORMAT', formats.read('FORMAT', word.toLowerCase())]
     if (value === undefined) throw new Refused('ERR', `Syntax error: ${option} has no value; give ${option} and a word`)
@@ -159,6 +169,7 @@ function wishOf(words: readonly string[], { layouts }: Sources): IdWish & { read
   return {
     form: format as TextEncoding | undefined,
     after,
+    tags,
     ...(layout !== undefined && { layout: served.read('LAYOUT', layout) }),
   }
 }

@@ -11,6 +11,7 @@ import { type Observe, observeOf } from '../routes/after.js'
 import { maxCounts } from '../routes/counters.js'
 import type { Decoder } from '../routes/decode.js'
 import type { ServedLayouts } from '../routes/ids.js'
+import { type GivenTags, tagBitsOf } from '../routes/tags.js'
 import type { Service } from '../service.js'
 import type { NumberForm } from './replies.js'
 
@@ -44,8 +45,8 @@ export interface Demand {
   readonly form: NumberForm
   /** Whether only the last of the numbers is sent, and they have to be consecutive. */
   readonly isBlock?: boolean
-  /** The id of `AFTER`. Demands with different ids are answered by different calls of `take`. */
-  readonly after?: string | undefined
+  /** The words that change its ids. Demands with other words are answered by other calls of `take`. */
+  readonly wish?: string
   /**
    * Takes as many numbers as the array has elements, and returns the array, or the texts of counts.
    *
@@ -54,6 +55,7 @@ export interface Demand {
   take(array: BigUint64Array<ArrayBuffer>, gone: () => AbortSignal): Promise<BigUint64Array | readonly string[]>
 }
 
+const noTags: GivenTags = new Map()
 const consecutive: RunRule = { step: 1, fixed: 0n }
 
 /** @throws Problem, NameError */
@@ -102,12 +104,13 @@ export function blockOf(key: string, text: string, sources: Sources): Demand {
   return { ...demandOf(key, count, sources), isBlock: true }
 }
 
-/** The form of ids, and the id that they have to be larger than. */
+/** The form of ids, the id that they have to be larger than, and their tags. */
 export interface IdWish {
   /** @default 'decimal' */
   readonly form?: TextEncoding | undefined
   /** Written in this form. */
   readonly after?: string | undefined
+  readonly tags?: GivenTags
 }
 
 export function idsOf(key: string, count: number, { layouts }: Sources, wish: IdWish = {}): Demand {
@@ -121,11 +124,12 @@ export function idsOf(key: string, count: number, { layouts }: Sources, wish: Id
   }
   const { source, load, numbers } = layout
   const from = { kind: 'id', name: source.layout.name } as const
-  const { form = 'decimal', after } = wish
+  const { form = 'decimal', after, tags = noTags } = wish
+  const bits = tagBitsOf(source.layout, tags, (tag) => `TAG ${tag}`)
   const observe: Observe | undefined = after === undefined ? undefined : observeOf('AFTER', after, form, source.layout)
   const take = (array: BigUint64Array<ArrayBuffer>) => {
     observe?.(source)
-    return source.fill(array)
+    return source.fill(array, bits)
   }
-  return { key, load, from, rule: numbers.runs, count, form, after, take }
+  return { key, load, from, rule: numbers.runs, count, form, wish: `${after} ${bits}`, take }
 }

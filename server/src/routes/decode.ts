@@ -89,6 +89,7 @@ const schema = {
     timestampMs: { type: 'integer', description: 'the same time in milliseconds since 1970' },
     node: { ...number, description: 'all node fields as one number' },
     fields: { type: 'object', description: 'each node field', additionalProperties: number },
+    tags: { type: 'object', description: 'each tag, if the layout has tags', additionalProperties: number },
     sequence: { ...number, description: 'its number among the ids of its tick and node' },
   },
 }

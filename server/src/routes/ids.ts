@@ -16,6 +16,7 @@ import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 import type { IdSource } from '../sources/id-source.js'
 import { afterParameter, lastIdHeader, observeOf } from './after.js'
+import { needsTags, parameterOf, tagBitsOf, tagParameters, tagsInQuery } from './tags.js'
 import { idEncodings, kindParameter, textsOf } from './texts.js'
 
 /** A layout of the service, with the objects that its answers need. */
@@ -46,10 +47,13 @@ export function servedLayoutsOf({ ids }: Service, options: Options): ServedLayou
 /** Returns the route of one id of the default layout, without parameters. */
 export function directIdRoute(layouts: ServedLayouts): DirectRoute {
   const { source, load, headers } = layouts.values().next().value as ServedLayout
+  const isTagged = needsTags(source.layout)
   return {
     url: '/v1/ids',
     headers: headers.json,
     body: async (request) => {
+      // Refused as other requests are.
+      if (isTagged) throw new Error('the layout has a tag without a default')
       clientOf(request)?.takeIds(1)
       return `{"ids":["${await nextOf(source, load)}"]}`
     },
@@ -65,12 +69,16 @@ export function addIdRoutes(
 ): void {
   const maxCount = heldCountOf(options)
   const [firstName] = [...layouts.keys()] as [string]
+  const ofTags = tagParameters([...layouts.values()].map(({ source }) => source.layout))
+  const hasTags = Object.keys(ofTags).length > 0
   const parameters = {
     count: wholeNumber('how many ids', 1, maxCount, 1),
     format: formatOf('ids', idEncodings),
     layout: oneOf('the layout of the ids', [...layouts.keys()], firstName),
     after: afterParameter,
     ...kindParameter(kinds),
+    // Read by tagsInQuery().
+    ...(ofTags as Readonly<Record<never, never>>),
   }
   const served = (name = firstName) => layouts.get(name) as ServedLayout
   const asked = (request: FastifyRequest) => {
@@ -86,7 +94,8 @@ export function addIdRoutes(
     }
     const layout = served(texts?.layout.name ?? query.layout)
     const observe = after === undefined ? after : observeOf('after', after, encoding, layout.source.layout, texts)
-    return { count, ...layout, representation, texts, encoding, observe }
+    const tags = hasTags ? tagBitsOf(layout.source.layout, tagsInQuery(request.query), parameterOf) : 0n
+    return { count, ...layout, representation, texts, encoding, observe, tags }
   }
 
   const documentation = documented({
@@ -122,7 +131,7 @@ export function addIdRoutes(
     return reply.headers(headers[representation]).send()
   })
   app.get('/v1/ids', documentation, async (request, reply) => {
-    const { count, source, load, headers, numbers, representation, encoding, texts, observe } = asked(request)
+    const { count, source, load, headers, numbers, representation, encoding, texts, observe, tags } = asked(request)
     clientOf(request.raw)?.takeIds(count)
     const record = (ids: BigUint64Array) =>
       takings?.add(takerOf(request), { kind: 'id', name: source.layout.name }, ids, numbers.runs)
@@ -131,18 +140,18 @@ export function addIdRoutes(
     if (texts !== undefined) {
       load.hold(count, request.raw)
       observe?.(source)
-      const textAt = await texts.make(source, count)
+      const textAt = await texts.make(source, count, tags)
       if (observe !== undefined) last = textAt(count - 1)
       if (takings !== undefined) record(BigUint64Array.from({ length: count }, (_, index) => texts.id(textAt(index))))
       body = await bodyOfTexts(count, representation as 'json' | 'text', numbers.key, textAt)
     } else if (count === 1 && observe === undefined) {
-      const id = await nextOf(source, load)
+      const id = (await nextOf(source, load)) | tags
       record(BigUint64Array.of(id))
       body = await bodyOfOne(id, representation, encoding, numbers)
     } else {
       load.hold(count, request.raw)
       observe?.(source)
-      const ids = await source.fill(new BigUint64Array(count))
+      const ids = await source.fill(new BigUint64Array(count), tags)
       record(ids)
       if (observe !== undefined) last = encodeId(ids[count - 1] as bigint, encoding)
       body = await bodyOf(ids, representation, encoding, numbers)

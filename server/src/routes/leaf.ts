@@ -152,7 +152,7 @@ function typeFor(accept = '*/*'): string {
  * Tells whether Leaf's shifts read the layout's ids: 41 bits of milliseconds since Leaf's epoch, 10 of node,
  * 12 of sequence.
  */
-function hasLeafsBits({ epochMs, tickMs, bits, timestamp, sequence }: Layout): boolean {
+function hasLeafsBits({ epochMs, tickMs, bits, timestamp, sequence, tagFields }: Layout): boolean {
   const { leaf } = layouts
   const isAlike = (one: typeof timestamp, other: typeof timestamp) =>
     one.bits === other.bits && one.shift === other.shift
@@ -160,6 +160,7 @@ function hasLeafsBits({ epochMs, tickMs, bits, timestamp, sequence }: Layout): b
     epochMs === leaf.epochMs &&
     tickMs === leaf.tickMs &&
     bits === leaf.bits &&
+    tagFields.length === 0 &&
     isAlike(timestamp, leaf.timestamp) &&
     isAlike(sequence, leaf.sequence)
   )

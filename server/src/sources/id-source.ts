@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createGenerator, GraupelError, type IdGenerator, type Layout, type Stats } from 'graupel'
+import { createGenerator, GraupelError, type IdArray, type IdGenerator, type Layout, type Stats } from 'graupel'
 import { acquireLease, type Lease, type LeaseOptions, type LeaseStats } from 'graupel/lease'
 import { createUuidGenerator } from 'graupel/uuid'
 
@@ -48,11 +48,14 @@ export class IdSource {
   readonly #choice: LeaseChoice
   readonly #end = new AbortController()
   #lease: Lease | undefined
+  /** The generator; with a layout that has tags, its view with all tags 0. */
   #generator: IdGenerator | undefined
   #error: unknown
   /** The counts of former leases. */
   #former: Totals = noTotals
   #acquiring: Promise<void> | undefined
+  /** Closes the generator. */
+  #close = () => {}
 
   constructor(layout: Layout, choice: LeaseChoice) {
     this.layout = layout
@@ -73,22 +76,29 @@ export class IdSource {
     return this.#lease?.node
   }
 
-  /** Makes one id. @throws GraupelError as `nextAsync` */
+  /** Makes one id, with all tags 0. @throws GraupelError as `nextAsync` */
   next(): Promise<bigint> {
     return this.#running().nextAsync()
   }
 
-  /** Makes ids in ascending order. @throws GraupelError as `fillAsync` */
-  fill(array: BigUint64Array<ArrayBuffer>): Promise<BigUint64Array> {
-    return this.#running().fillAsync(array)
+  /**
+   * Makes ids in ascending order. @param tags - Their tags, each at its place. A view for each request would take
+   * 30 µs. @throws GraupelError as `fillAsync`
+   */
+  fill(array: BigUint64Array<ArrayBuffer>, tags = 0n): Promise<BigUint64Array> {
+    return fillWith(this.#running(), array, tags)
   }
 
   /**
    * Makes `count` UUIDs of 16 bytes, in ascending order, in the place of ids. @throws GraupelError as
    * `fillAsync`
    */
-  fillUuids(count: number): Promise<Uint8Array> {
-    return createUuidGenerator({ ids: this.#running() }).fillAsync(new Uint8Array(16 * count))
+  fillUuids(count: number, tags = 0n): Promise<Uint8Array> {
+    const running = this.#running()
+    const { layout, next, nextAsync, fill, take, close, stats } = running
+    const fillAsync = <A extends IdArray>(array: A) => fillWith(running, array, tags)
+    const ids = tags === 0n ? running : { layout, next, nextAsync, fill, take, close, stats, fillAsync }
+    return createUuidGenerator({ ids }).fillAsync(new Uint8Array(16 * count))
   }
 
   /**
@@ -147,7 +157,7 @@ export class IdSource {
     this.#end.abort()
     // A lease that arrives during the closing is released, too.
     await this.#acquiring?.catch(() => {})
-    this.#generator?.close()
+    this.#close()
     await this.#lease?.release()
   }
 
@@ -192,7 +202,11 @@ export class IdSource {
 
   async #acquireNode(): Promise<void> {
     const lease = await acquireLease({ ...this.#choice, layout: this.layout, signal: this.#end.signal })
-    this.#generator = createGenerator({ lease, maxAheadMs: this.#maxAheadMs }) as IdGenerator
+    const { tagFields } = this.layout
+    const made = createGenerator({ lease, maxAheadMs: this.#maxAheadMs }) as IdGenerator
+    const tags = Object.fromEntries(tagFields.map(({ name }) => [name, 0]))
+    this.#generator = tagFields.length === 0 ? made : (made.with?.(tags) as IdGenerator)
+    this.#close = made.close
     this.#lease = lease
     this.#error = undefined
   }
@@ -205,7 +219,7 @@ export class IdSource {
       if (end.aborted) return
       this.#error = signal.reason
       this.#former = this.totals()
-      this.#generator?.close()
+      this.#close()
       this.#generator = undefined
       while (!end.aborted && this.#generator === undefined) {
         await this.#acquire().catch((error) => {
@@ -216,6 +230,19 @@ export class IdSource {
       }
     }
   }
+}
+
+async function fillWith<A extends IdArray>(ids: IdGenerator, array: A, tags: bigint): Promise<A> {
+  await ids.fillAsync(array)
+  if (tags === 0n) return array
+  // In halves, which takes a twentieth of the time.
+  const [first = 0, second = 0] = new Uint32Array(BigUint64Array.of(tags).buffer)
+  const halves = new Uint32Array(array.buffer, array.byteOffset, 2 * array.length)
+  for (let i = 0; i < halves.length; i += 2) {
+    halves[i] = (halves[i] as number) | first
+    halves[i + 1] = (halves[i + 1] as number) | second
+  }
+  return array
 }
 
 function unready(refusal: GraupelError, remainingMs: number): Readiness {

@@ -7,8 +7,11 @@ import type { IdSource } from './id-source.js'
 export interface IdTexts {
   /** The layout of the ids. */
   readonly layout: Layout
-  /** Makes ids, and returns the function that writes the text of each. @throws GraupelError as `fillAsync` */
-  make(source: IdSource, count: number): Promise<(index: number) => string>
+  /**
+   * Makes ids with these tags, and returns the function that writes the text of each. @throws GraupelError as
+   * `fillAsync`
+   */
+  make(source: IdSource, count: number, tags: bigint): Promise<(index: number) => string>
   /** Reads the id of a text. @throws TypeError, RangeError `ERR_ID_INVALID` */
   id(text: string): bigint
   /** Lets the next texts of a source stand for larger ids, or UUIDs. @throws as `id` and `IdSource.observe` */
@@ -28,8 +31,8 @@ export function textsOfUuidKind({ text, id }: UuidKind, layout: Layout): IdTexts
 export function textsOfKind({ text, id }: Kind, layout: Layout): IdTexts {
   return {
     layout,
-    async make(source, count) {
-      const ids = await source.fill(new BigUint64Array(count))
+    async make(source, count, tags) {
+      const ids = await source.fill(new BigUint64Array(count), tags)
       return (index) => text(ids[index] as bigint)
     },
     id,
@@ -43,8 +46,8 @@ function uuidTexts(layout: Layout, write: (uuid: Uint8Array) => string, read: (t
   uuidOf(0n, layout)
   return {
     layout,
-    async make(source, count) {
-      const bytes = await source.fillUuids(count)
+    async make(source, count, tags) {
+      const bytes = await source.fillUuids(count, tags)
       return (index) => write(bytes.subarray(16 * index, 16 * index + 16))
     },
     id: (text) => decodeUuid(read(text), layout).id,
