@@ -10,6 +10,7 @@ const levels: Readonly<Record<string, Level>> = {
   acquired: 'info',
   // A start that waits for a node takes seconds, so a terminal shows it as well.
   waiting: 'warn',
+  standby: 'info',
   late: 'warn',
   unreachable: 'warn',
   expired: 'error',

@@ -83,6 +83,7 @@ export class Service {
     return [...this.ids.values()].flatMap((source) => {
       const { reason } = source.readiness()
       if (reason === undefined) return []
+      if (source.isStandby) return reason
       const wait = this.#waits.reasonOf(source.layout.name)
       if (wait !== undefined) return `${reason}; ${wait}`
       return source.node === undefined && this.#isOpening
@@ -101,19 +102,29 @@ export class Service {
   }
 }
 
+/**
+ * A server of a strict group waits for as long as another one has the node. Two calls of a store that does not
+ * answer fit into a window.
+ */
+function strictLease(windowMs: number) {
+  return { acquireTimeoutMs: Number.MAX_SAFE_INTEGER, callTimeoutMs: Math.floor(windowMs / 3) }
+}
+
 function leaseOf(options: Options, store: Store, worker: number): LeaseChoice {
-  const { port, namespace, node, nodes, statefulSet, windowMs, maxClockSkewMs, acquireTimeoutMs } = options
+  const { port, namespace, node, nodes, statefulSet, windowMs, maxClockSkewMs, acquireTimeoutMs, strict } = options
   const fixed = statefulSet === undefined ? node : nodeFromEnvironment({ statefulSet })
   return {
     store,
     windowMs,
     // The owner has no process id, so the service gets its node again after a restart.
-    owner: `${hostname()}:${port}${worker === 0 ? '' : `/${worker}`}`,
+    // Other servers of a strict group read the address of the holder there.
+    owner: options.advertise ?? `${hostname()}:${port}${worker === 0 ? '' : `/${worker}`}`,
     ...(namespace !== undefined && { namespace }),
     ...(fixed !== undefined && { node: fixed }),
     ...(nodes !== undefined && { nodes }),
     ...(maxClockSkewMs !== undefined && { maxClockSkewMs }),
     ...(acquireTimeoutMs !== undefined && { acquireTimeoutMs }),
+    ...(strict && { strict, ...strictLease(windowMs) }),
   }
 }
 

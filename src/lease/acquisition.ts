@@ -10,9 +10,12 @@ import { type Holding, LeaseProtocol } from './protocol.js'
 import type { Publication } from './publication.js'
 import type { ResolvedLeaseOptions } from './resolve.js'
 import type { LeaseParts } from './server-life.js'
+import { type Moment, momentOf } from './term.js'
 
 /** The longest pause before the next look for a free node. Up to half is subtracted at random. */
 const maxPauseMs = 1000
+/** The same for a strict lease, whose clients wait for the next holder. */
+const strictPauseMs = 250
 
 /**
  * Acquires nodes for one lease. Waits for a server that is trusted, for a free node, and until the node's
@@ -27,6 +30,10 @@ export class Acquisition {
   #token = newToken()
   /** The generation of the machine at which the last attempt has begun. */
   #generation = readGeneration()
+  /** The time at which the last attempt has begun. */
+  #sent = momentOf(platform)
+  /** The holder that the lease last found. */
+  #holder: string | undefined
 
   /** @param isAwaited - Whether its timers keep the process alive. */
   constructor(options: ResolvedLeaseOptions, publication: Publication, isAwaited: () => boolean) {
@@ -74,6 +81,7 @@ export class Acquisition {
     for (;;) {
       if (!this.isOnSameMachine) this.#token = newToken()
       this.#generation = readGeneration()
+      this.#sent = momentOf(platform)
       const got = await this.protocol.acquire(this.#token, signal)
       if ('held' in got) {
         exhaustedSinceMs ??= platform.monotonicMs()
@@ -81,9 +89,15 @@ export class Acquisition {
         continue
       }
       exhaustedSinceMs = undefined
+      this.#holder = undefined
       await this.#waitForFloor(got, signal)
       if (this.isOnSameMachine) return got
     }
+  }
+
+  /** The time at which the last attempt has begun, before any call of the store. */
+  get sent(): Moment {
+    return this.#sent
   }
 
   /** The generation of the machine that has the node of the last attempt. */
@@ -133,6 +147,13 @@ export class Acquisition {
       this.#publication.change({ failure: 'server has just started', failureDetail: untilMs })
   }
 
+  /** Tells who has the node of a strict lease, once for each holder. */
+  #reportHolder([holder]: readonly string[]): void {
+    if (!this.#options.strict || holder === this.#holder) return
+    this.#holder = holder
+    this.#publication.publish('standby', holder === undefined ? {} : { holder })
+  }
+
   /** @param sinceMs - The monotonic time since when this acquisition finds no free node. */
   async #waitForNode(
     { held, owners, freeAtMs }: Exhausted,
@@ -142,7 +163,9 @@ export class Acquisition {
     const { acquireTimeoutMs } = this.#options
     const leftMs = sinceMs + acquireTimeoutMs - platform.monotonicMs()
     if (this.#publication.hasNode) this.#publication.change({ failure: 'nodes are held', failureDetail: held })
-    if (leftMs > 0) return this.#parts.calls.pause(Math.min(maxPauseMs, 2 * leftMs), signal)
+    this.#reportHolder(owners)
+    const pauseMs = this.#options.strict ? strictPauseMs : maxPauseMs
+    if (leftMs > 0) return this.#parts.calls.pause(Math.min(pauseMs, 2 * leftMs), signal)
     const free = freeAtMs === undefined ? 'unknown' : showTime(freeAtMs)
     throw new GraupelError(
       'ERR_NODES_EXHAUSTED',

@@ -9,6 +9,7 @@ import { describePhase } from './phase.js'
 import { Publication } from './publication.js'
 import { Renewal } from './renewal.js'
 import { resolveLeaseOptions } from './resolve.js'
+import type { Term } from './term.js'
 
 /**
  * Leases a node from a store. No other process has the node, even with wrong clocks and long pauses
@@ -85,6 +86,14 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   /** The node that it has now. A lease that is lost moves to another node, and its generators with it. */
   get node(): number {
     return this.#publication.view.node
+  }
+
+  /**
+   * The term of a strict lease, which says whether no other lease can have taken the node; `undefined` without
+   * the option `strict`, and while the lease has no node.
+   */
+  get term(): Term | undefined {
+    return this.#renewal.term
   }
 
   /** Tells what the lease has and has done. */

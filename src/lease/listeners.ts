@@ -7,6 +7,7 @@ type HeardType = Exclude<LeaseEvent['type'], 'acquired'>
 
 const heardTypes: readonly HeardType[] = [
   'waiting',
+  'standby',
   'late',
   'unreachable',
   'expired',

@@ -3,6 +3,7 @@ import { utf8 } from '../core/utf8.js'
 import type { StoreEntry } from '../stores/store.js'
 import { type LeaseRecord, readLease } from './record.js'
 import type { LeaseParts, Proof, ServerLife } from './server-life.js'
+import { Watch } from './watch.js'
 
 /** A free node, and the record that the store has for it. */
 export interface Candidate {
@@ -32,10 +33,12 @@ const maxShards = 8
 export class NodeSearch {
   readonly #parts: LeaseParts
   readonly #life: ServerLife
+  readonly #watch: Watch
 
   constructor(parts: LeaseParts, life: ServerLife) {
     this.#parts = parts
     this.#life = life
+    this.#watch = new Watch(parts.clock)
   }
 
   /**
@@ -65,7 +68,7 @@ export class NodeSearch {
       for (const node of this.#parts.group.nodesOf(shard)) {
         const entry = entries.get(this.#parts.group.keyOf(node))
         const record = entry && readLease(entry, this.#parts.group)
-        const kind = this.#kindOf(record, token, proof.nowMs)
+        const kind = this.#kindOf(entry, record, token, proof.nowMs)
         if (kind === undefined) held.push(record as LeaseRecord)
         else kinds[kind]?.push({ node, entry, record, proof })
       }
@@ -84,10 +87,18 @@ export class NodeSearch {
    * The kind of a node, best first: 0 was this owner's, 1 is free, 2 was never used; `undefined` if the node
    * is held.
    */
-  #kindOf(record: LeaseRecord | undefined, token: string, nowMs: number): 0 | 1 | 2 | undefined {
-    if (record === undefined) return 2
+  #kindOf(
+    entry: StoreEntry | undefined,
+    record: LeaseRecord | undefined,
+    token: string,
+    nowMs: number,
+  ): 0 | 1 | 2 | undefined {
+    if (entry === undefined || record === undefined) return 2
     if (record.token === token) return 0
-    if (this.freeAtMs(record) >= nowMs) return undefined
+    // No clock of a host or a store decides for a strict lease whether the holder still answers.
+    const isWatched = this.#parts.rules.strict && !record.isReleased
+    const isFree = isWatched ? this.#watch.isOver(entry, record.windowMs) : this.freeAtMs(record) < nowMs
+    if (!isFree) return undefined
     return record.owner === this.#parts.rules.owner ? 0 : 1
   }
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../core/moment.js'
 import type { Rows } from '../core/options.js'
-import { milliseconds, text } from '../core/readers.js'
+import { flag, milliseconds, text } from '../core/readers.js'
 import { abortSignal } from '../core/signal.js'
 import type { Field, Layout, NodeFieldOf } from '../layout/index.js'
 import { callTimeoutRow, storeOfUser } from '../stores/options.js'
@@ -59,6 +59,12 @@ export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
    */
   maxClockSkewMs?: number
   /**
+   * Whether the lease has a {@link Term}, so that a program can answer in strict order: it takes the node of
+   * another lease only after it has watched its record unchanged for that lease's window. All leases of
+   * the group that may have the node have to be strict. Needs a durable store (docs/order.md). @default false
+   */
+  strict?: boolean
+  /**
    * The name of the holder, for people. A process prefers a node that the same owner has had. 1 to 255
    * characters.
    *
@@ -86,6 +92,7 @@ export const leaseRows = {
   acquireTimeoutMs: { read: milliseconds, byDefault: 30_000 },
   callTimeoutMs: callTimeoutRow,
   maxClockSkewMs: { read: milliseconds, most: 3_600_000, byDefault: 1000 },
+  strict: { read: flag, byDefault: false },
   owner: { read: text },
   signal: { read: abortSignal },
 } satisfies Rows<LeaseOptions>

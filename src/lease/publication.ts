@@ -81,7 +81,7 @@ export class Publication<F extends readonly Field[] = readonly Field[]> {
     return sealNode({ handle: this.handle, layout: this.#options.layout, shared: this.#shared }, this.#view)
   }
 
-  publish(type: LeaseEvent['type'], more: Pick<LeaseEvent, 'untilMs' | 'error' | 'place'> = {}): void {
+  publish(type: LeaseEvent['type'], more: Pick<LeaseEvent, 'untilMs' | 'error' | 'place' | 'holder'> = {}): void {
     const { store, layout, namespace } = this.#options
     const { node, ceilingMs } = this.stats()
     const event: LeaseEvent = {

@@ -9,6 +9,7 @@ import { isAwaited, isParked, type Phase } from './phase.js'
 import type { Holding } from './protocol.js'
 import type { Publication } from './publication.js'
 import type { ResolvedLeaseOptions } from './resolve.js'
+import type { Term } from './term.js'
 import { WorkQueue } from './work-queue.js'
 
 /** Milliseconds until a failed call is made again. */
@@ -38,13 +39,19 @@ export class Renewal implements HookedLease {
     this.#options = options
     this.#publication = publication
     this.#acquisition = new Acquisition(options, publication, () => isAwaited(this.phase))
-    this.#node = new HeldNode(this.#acquisition.protocol, publication)
+    const { strict, windowMs } = options
+    this.#node = new HeldNode(this.#acquisition.protocol, publication, strict ? windowMs : undefined)
     publication.onCopied(() => this.wake())
   }
 
   /** Aborted when the lease is over. */
   get signal(): AbortSignal {
     return this.#over.signal
+  }
+
+  /** The term of a strict lease; `undefined` if it has no node. */
+  get term(): Term | undefined {
+    return this.#node.term
   }
 
   get phase(): Phase {
@@ -210,6 +217,7 @@ export class Renewal implements HookedLease {
   /** Acquires a node anew. A lease that has only lapsed gets the same node, if it is still free. */
   async #replace(why: 'lapsed' | 'lost' | 'copied', signal: AbortSignal): Promise<void> {
     this.#queue.enter('gone')
+    this.#node.endTerm()
     this.#publication.announce(why === 'lapsed' ? 'expired' : why)
     if (why === 'lost') this.#acquisition.forget(this.#node.token)
     await this.#move(signal)
@@ -224,9 +232,9 @@ export class Renewal implements HookedLease {
       await this.#acquisition.giveBack(holding)
       throw signal.reason
     }
-    const { generation } = this.#acquisition
+    const { generation, sent } = this.#acquisition
     const { node, record } = holding
-    const floor = this.#node.moveTo(holding, generation, isFirst)
+    const floor = this.#node.moveTo(holding, generation, isFirst, sent)
     this.#parkedAt = Number.POSITIVE_INFINITY
     const acquisition = this.#publication.view.acquisition + 1
     this.#publication.acknowledge({ acquisition, node, generation, floor, ceiling: record.ceiling })

@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { rangeError } from '../core/errors.js'
+import { rangeError, typeError } from '../core/errors.js'
 import { type Resolved, readTable } from '../core/options.js'
 import { checkLifetime, type Field, type Layout, optionsElsewhere, resolveLayout } from '../layout/index.js'
 import type { Store } from '../stores/store.js'
@@ -24,7 +24,18 @@ export function resolveLeaseOptions<F extends readonly Field[]>(options: LeaseOp
   const layout = resolveLayout({ layout: read.layout, epoch })
   checkLifetime(layout, platform.wallMs())
   checkWindow(read.windowMs, layout, read.store)
+  checkStrict(read.strict, read.store)
   return { ...others, owner, layout, nodes: chooseNodes(layout, node, nodes) }
+}
+
+/** A store that forgets a record lets another lease take the node while the holder still answers. */
+function checkStrict(strict: boolean, { name, durable }: Store): void {
+  if (!strict || durable) return
+  throw typeError(
+    'ERR_OPTION_INVALID',
+    `strict is true, and the store '${name}' may forget what it has acknowledged, so the order could be wrong; use a durable store, or pass assumeDurable: true to it if it never forgets`,
+    'strict',
+  )
 }
 
 function checkWindow(windowMs: number, { name, tickMs }: Layout, store: Store): void {

@@ -11,6 +11,8 @@ interface LeaseRules {
   readonly owner: string
   /** Whether the store never loses a write that it has acknowledged. */
   readonly durable: boolean
+  /** Whether a lease takes a node of another only after it has watched that one's record for its window. */
+  readonly strict: boolean
   /** Milliseconds for which attempts at one write may go on. */
   readonly writeMs: number
 }

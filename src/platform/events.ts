@@ -69,6 +69,7 @@ export interface LeaseEvent {
    *
    * - `acquired`
    * - `waiting`, until a time: before the lease is acquired or moves
+   * - `standby`: another lease has the node that this strict lease waits for; `holder` is its owner
    * - `late`: a renewal came after two thirds of the window
    * - `unreachable`: a renewal failed after a renewal that did not
    * - `expired`: the window has passed without a renewal
@@ -82,6 +83,7 @@ export interface LeaseEvent {
   type:
     | 'acquired'
     | 'waiting'
+    | 'standby'
     | 'late'
     | 'unreachable'
     | 'expired'
@@ -97,7 +99,7 @@ export interface LeaseEvent {
   layout: string
   /** The namespace of the lease. */
   namespace: string
-  /** The node that the lease has, or had last. Not with `waiting` before the first node. */
+  /** The node that the lease has, or had last. Not with `waiting` and `standby` before the first node. */
   node?: number
   /** Ids stay before this time; milliseconds since 1970. Not with `waiting` before the first node. */
   ceilingMs?: number
@@ -108,6 +110,8 @@ export interface LeaseEvent {
   place?: string
   /** The end of the wait, in milliseconds since 1970; only with `waiting`. */
   untilMs?: number
+  /** The `owner` of the lease that has the node; only with `standby`. */
+  holder?: string
   /** The error of the store; only with `unreachable`, `ended` and `released`. */
   error?: Error
 }

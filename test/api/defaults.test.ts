@@ -323,6 +323,7 @@ it('each documented default is that of its row in a table of options, or measure
   expect(Object.keys(documented).length).toBeGreaterThan(80)
   const ofTables = options.flatMap(([name, { byDefault }]) => {
     if (typeof byDefault === 'number') return [[name, digits(byDefault)]]
+    if (typeof byDefault === 'boolean') return [[name, `${byDefault}`]]
     return typeof byDefault === 'string' ? [[name, `'${byDefault}'`]] : []
   })
   for (const [name, [text]] of Object.entries(measured)) ofTables.push([name, text])

@@ -126,7 +126,7 @@ it('on() refuses another type and another listener', () => {
         name: 'TypeError',
         code: 'ERR_OPTION_INVALID',
         option: 'type',
-        message: expect.stringMatching(/^type is .*; pass one of waiting, late, .*, ended$/),
+        message: expect.stringMatching(/^type is .*; pass one of waiting, standby, .*, ended$/),
       }),
     )
   }
@@ -138,6 +138,6 @@ it('on() refuses another type and another listener', () => {
 it('on() takes every type of the events but the first', () => {
   const declared = /\n {2}type:\n((?: {4}\| '\w+'\n)+)/.exec(readFileSync('src/platform/events.ts', 'utf8'))?.[1]
   const types = [...(declared ?? '').matchAll(/'(\w+)'/g)].map(([, type]) => type)
-  expect(types).toHaveLength(11)
+  expect(types).toHaveLength(12)
   for (const type of types) if (type !== 'acquired') lease.on(type as 'moved', () => {})()
 })

@@ -40,6 +40,7 @@ describe('an option of acquireLease that is wrong', () => {
     ['acquireTimeoutMs below 0', { acquireTimeoutMs: -1 }, 'RangeError', 'ERR_OPTION_INVALID'],
     ['callTimeoutMs 0', { callTimeoutMs: 0 }, 'RangeError', 'ERR_OPTION_INVALID'],
     ['maxClockSkewMs infinite', { maxClockSkewMs: Number.POSITIVE_INFINITY }, 'RangeError', 'ERR_OPTION_INVALID'],
+    ['strict as a number', { strict: 1 }, 'TypeError', 'ERR_OPTION_INVALID'],
     ['an empty owner', { owner: '' }, 'RangeError', 'ERR_OPTION_INVALID'],
     ['an owner that is no text', { owner: 7 }, 'TypeError', 'ERR_OPTION_INVALID'],
     ['an empty namespace', { namespace: '' }, 'RangeError', 'ERR_OPTION_INVALID'],

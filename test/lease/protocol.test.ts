@@ -18,7 +18,7 @@ async function leaseOn(durable: boolean) {
   const store = { ...memoryStore(), durable, incarnation: async () => 'one', nowMs }
   let tokens = 0
   const clock = { wallMs, monotonicMs: () => time.monotonicMs(), random: () => 0.5, newToken: () => `t${++tokens}` }
-  const rules = { windowMs, maxClockSkewMs: 1000, durable, owner: 'a', writeMs: 60_000 }
+  const rules = { windowMs, maxClockSkewMs: 1000, durable, strict: false, owner: 'a', writeMs: 60_000 }
   const protocol = new LeaseProtocol({ calls: new StoreCalls(store, time, 60_000), group, rules, clock })
   const first = (await time.until(protocol.acquire('token'))) as Holding
   const holding = (await time.until(protocol.renew(first))) as Holding

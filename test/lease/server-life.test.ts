@@ -8,7 +8,7 @@ import { VirtualTime } from '../support/virtual-time.ts'
 
 const layout = { epochMs: 0, tickMs: 1, maxTick: 2 ** 41 - 1, nodes: 1 }
 const group = new Group('one', 'ids', layout, { count: 1, at: () => 0, has: () => true })
-const rules = { windowMs: 6000, maxClockSkewMs: 1000, durable: false, owner: 'a', writeMs: 60_000 }
+const rules = { windowMs: 6000, maxClockSkewMs: 1000, durable: false, strict: false, owner: 'a', writeMs: 60_000 }
 
 /** A server that may forget; `beforeWrite` is called before each write is done. */
 function lifeOn(

@@ -18,12 +18,14 @@ export class Machine implements CallClock {
   #pausedUntilMs = 0
   readonly #surroundings: Surroundings
   readonly #pauseMs: number
+  readonly #longPauseMs: number
 
-  /** @param pauseMs - The longest of its short pauses. */
-  constructor(number: number, surroundings: Surroundings, pauseMs: number) {
+  /** @param pauseMs - The longest of its short pauses. @param longPauseMs - All of its long pauses. */
+  constructor(number: number, surroundings: Surroundings, pauseMs: number, longPauseMs = 25_000) {
     this.number = number
     this.#surroundings = surroundings
     this.#pauseMs = pauseMs
+    this.#longPauseMs = longPauseMs
   }
 
   get isStopped(): boolean {
@@ -66,7 +68,7 @@ export class Machine implements CallClock {
 
   pause(when: string): void {
     const { random, note } = this.#surroundings
-    const ms = random() < 0.5 ? random() * this.#pauseMs : 25_000
+    const ms = random() < 0.5 ? random() * this.#pauseMs : this.#longPauseMs
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.monotonicMs() + ms)
     note.call(this.#surroundings, this.number, undefined, () => `is stopped ${when} for ${Math.round(ms)} ms`)
   }

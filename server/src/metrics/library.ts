@@ -23,9 +23,12 @@ export function idFamilies(
       all.map((source): Series => [{ layout: source.layout.name }, of(source.totals())]),
     )
   const remaining = all.flatMap((source): Series[] => {
-    if (source.node === undefined) return []
+    if (source.node === undefined || source.isStandby) return []
     return [[{ layout: source.layout.name, node: source.node }, source.readiness().remainingMs / 1000]]
   })
+  const terms = all.flatMap(({ layout, termMs }): [{ layout: string }, number][] =>
+    termMs === undefined ? [] : [[{ layout: layout.name }, termMs]],
+  )
   // A service whose node is given shares it with no other.
   const isAny = node === undefined && statefulSet === undefined
   const mayLease = (layout: Layout) => (nodes === undefined ? layout.nodes : nodes[1] - nodes[0] + 1)
@@ -53,6 +56,16 @@ export function idFamilies(
       'graupel_lease_remaining_seconds',
       'Seconds until the ids of a node are used up, unless its lease is renewed.',
       remaining,
+    ),
+    gauge(
+      'graupel_holder',
+      '1 if this server of a strict group gives the ids, 0 if another one does.',
+      terms.map(([labels, termMs]) => [labels, termMs > 0 ? 1 : 0]),
+    ),
+    gauge(
+      'graupel_term_remaining_seconds',
+      'Seconds until this server of a strict group gives no more ids, unless its lease is renewed.',
+      terms.map(([labels, termMs]) => [labels, termMs / 1000]),
     ),
     gauge(
       'graupel_nodes',

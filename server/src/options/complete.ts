@@ -1,5 +1,5 @@
 import { StartError, shown } from '../failure.js'
-import { flagOf, type Given, type OptionName, type Options, type Rows, table } from './table.js'
+import { flagOf, type Given, type OptionName, type Options, type Rows, strictWindowMs, table } from './table.js'
 
 const rows: Rows = table
 
@@ -16,7 +16,8 @@ function defaults(): Given {
  * @throws StartError if options contradict each other
  */
 export function complete(given: Given): Options {
-  const options = { ...defaults(), ...given } as Options
+  const strictly = given.strict === true ? { windowMs: strictWindowMs, node: 0, drainMs: 0 } : {}
+  const options = { ...defaults(), ...strictly, ...given } as Options
   const {
     port,
     adminPort,
@@ -35,6 +36,7 @@ export function complete(given: Given): Options {
   const together = (isWrong: boolean, rule: string) => {
     if (isWrong) throw new StartError('ERR_OPTION_INVALID', rule)
   }
+  for (const rule of strictRules(options)) together(true, rule)
   together(
     adminPort !== undefined && adminPort === port && port !== 0,
     `--port and --admin-port are both ${port}; give another --admin-port`,
@@ -88,6 +90,37 @@ export function complete(given: Given): Options {
     '--token-file and --allow-anonymous are given; leave one out',
   )
   return options
+}
+
+/** Returns what is wrong with the options of a strict group: only one process of one node and layout has an order. */
+function strictRules(options: Options): string[] {
+  const { strict, advertise, workers, node, nodes, statefulSet, layouts, acquireTimeoutMs } = options
+  if (!strict) {
+    return advertise === undefined ? [] : ['--advertise needs --strict; give --strict, or leave --advertise out']
+  }
+  const rule = (isWrong: boolean, text: string) => (isWrong ? [text] : [])
+  return [
+    ...rule(
+      workers > 1,
+      `--strict is given, and --workers is ${workers}; one process gives ids in order: leave --workers out`,
+    ),
+    ...rule(
+      typeof node !== 'number',
+      '--strict is given, and --node has fields, so several nodes; give one node as a number, or leave --node out',
+    ),
+    ...rule(
+      nodes !== undefined || statefulSet !== undefined,
+      '--strict is given with --nodes or --stateful-set, and its servers share one node; leave them out',
+    ),
+    ...rule(
+      layouts.length > 1,
+      `--strict is given, and --layouts has ${layouts.length} layouts, which would have different holders; give one`,
+    ),
+    ...rule(
+      acquireTimeoutMs !== undefined,
+      '--strict and --acquire-timeout-ms are given, and a server of the group waits for as long as another one gives ids; leave --acquire-timeout-ms out',
+    ),
+  ]
 }
 
 export function isLoopback(host: string): boolean {

@@ -38,6 +38,15 @@ export const address: Read<string> = (name, value) => {
   throw invalid(name, value, 'an address without a port, such as 127.0.0.1 or ::1')
 }
 
+/** Reads the URL of a server, without a path. */
+export const origin: Read<string> = (name, value) => {
+  const given = text(name, value)
+  const url = URL.canParse(given) ? new URL(given) : undefined
+  const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
+  if (isPlain && given.length <= 255) return url.origin
+  throw invalid(name, value, 'a URL of http or https without a path, such as http://10.0.0.5:4728')
+}
+
 export const flag: Read<boolean> = (name, value) => {
   if (typeof value === 'boolean') return value
   if (value === 'true') return true

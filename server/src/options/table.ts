@@ -4,7 +4,19 @@ import type { CounterOptions, SegmentOptions } from 'graupel/segments'
 import { leaseRows } from '#lease-options'
 import { leafTableRow, prefixRow, tableRow } from '#store-options'
 import type { KindChoice } from './kinds.js'
-import { address, choice, flag, layoutList, named, nodeChoice, type Read, range, text, whole } from './readers.js'
+import {
+  address,
+  choice,
+  flag,
+  layoutList,
+  named,
+  nodeChoice,
+  origin,
+  type Read,
+  range,
+  text,
+  whole,
+} from './readers.js'
 
 /** One option of the service. */
 export interface Option<T> {
@@ -24,6 +36,8 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 /** More than the library's least window: with 100 ms, a busy host lost its lease once a second. */
 const leastWindowMs = 1000
+/** The default of --window-ms with --strict: clients wait for the next holder for this time at most, and a poll. */
+export const strictWindowMs = 2000
 
 /**
  * Returns the folder in which a user's services keep state across restarts (XDG base directory specification
@@ -120,10 +134,22 @@ export const table = {
   },
   nodes: { value: 'FIRST-LAST', help: 'the nodes that may be leased', shownDefault: 'all', read: range },
   statefulSet: { value: 'NAME', help: 'lease the node that is the number of this pod of a StatefulSet', read: text },
+  strict: {
+    help: 'be one of a group of servers of which one gives ids, in the order of real time',
+    byDefault: false,
+    read: flag,
+  },
+  advertise: {
+    value: 'URL',
+    help: 'where clients reach this server, which the others of a strict group tell them',
+    shownDefault: 'not told',
+    read: origin,
+  },
   windowMs: {
     value: 'MS',
     help: 'how long ids can be made without the store',
     byDefault: leaseRows.windowMs.byDefault,
+    shownDefault: `${leaseRows.windowMs.byDefault}; ${strictWindowMs} with --strict`,
     read: whole(leastWindowMs, leaseRows.windowMs.most),
   },
   maxClockSkewMs: {
@@ -199,6 +225,7 @@ export const table = {
     value: 'MS',
     help: 'how long to keep serving after SIGTERM, while not ready',
     byDefault: 1000,
+    shownDefault: '1000; 0 with --strict',
     read: whole(0, hourMs),
   },
   shutdownTimeoutMs: {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGenerator, GraupelError, type IdArray, type IdGenerator, type Layout, type Stats } from 'graupel'
-import { acquireLease, type Lease, type LeaseOptions, type LeaseStats } from 'graupel/lease'
+import { acquireLease, type Lease, type LeaseOptions, type LeaseStats, type Term } from 'graupel/lease'
 import { createUuidGenerator } from 'graupel/uuid'
+import { lateError, Standby, type StandbyError } from './standby.js'
 
 /** The counts of a source of ids over all its leases and generators. */
 export interface Totals {
@@ -24,7 +25,7 @@ export interface Readiness {
   /** Why it is not ready, in a sentence. */
   readonly reason?: string
   /** The error of every id that is asked for now. A source that is not ready may still make ids. */
-  readonly refusal?: GraupelError
+  readonly refusal?: GraupelError | StandbyError
   /** Milliseconds until no more ids can be made, unless the store renews the lease. */
   readonly remainingMs: number
 }
@@ -56,18 +57,29 @@ export class IdSource {
   #acquiring: Promise<void> | undefined
   /** Closes the generator. */
   #close = () => {}
+  /** Knows who gives the ids of a strict group; `undefined` without `strict`. */
+  readonly #standby: Standby | undefined
 
   constructor(layout: Layout, choice: LeaseChoice) {
     this.layout = layout
     this.#choice = choice
+    this.#standby = choice.strict ? new Standby(layout.name) : undefined
   }
 
   /**
    * Acquires a node, and a new node each time the lease is lost, until the source is closed. @throws the
-   * first error of `acquireLease`
+   * first error of `acquireLease`, unless another server of a strict group has the node
    */
   async open(): Promise<void> {
-    await this.#acquire()
+    const { signal: end } = this.#end
+    while (this.#lease === undefined) {
+      await this.#acquire().catch((error) => {
+        // A standby has reached the store before, and waits for it as the holder does.
+        if (this.#standby?.hasSeenHolder !== true || end.aborted) throw error
+        this.#error = error
+        return sleep(retryMs, undefined, { signal: end }).catch(() => {})
+      })
+    }
     void this.#keep()
   }
 
@@ -78,7 +90,7 @@ export class IdSource {
 
   /** Makes one id, with all tags 0. @throws GraupelError as `nextAsync` */
   next(): Promise<bigint> {
-    return this.#running().nextAsync()
+    return this.#standby === undefined ? this.#running().nextAsync() : this.#inTerm((ids) => ids.nextAsync())
   }
 
   /**
@@ -86,7 +98,8 @@ export class IdSource {
    * 30 µs. @throws GraupelError as `fillAsync`
    */
   fill(array: BigUint64Array<ArrayBuffer>, tags = 0n): Promise<BigUint64Array> {
-    return fillWith(this.#running(), array, tags)
+    const make = (ids: IdGenerator) => fillWith(ids, array, tags)
+    return this.#standby === undefined ? make(this.#running()) : this.#inTerm(make)
   }
 
   /**
@@ -94,11 +107,13 @@ export class IdSource {
    * `fillAsync`
    */
   fillUuids(count: number, tags = 0n): Promise<Uint8Array> {
-    const running = this.#running()
-    const { layout, next, nextAsync, fill, take, close, stats } = running
-    const fillAsync = <A extends IdArray>(array: A) => fillWith(running, array, tags)
-    const ids = tags === 0n ? running : { layout, next, nextAsync, fill, take, close, stats, fillAsync }
-    return createUuidGenerator({ ids }).fillAsync(new Uint8Array(16 * count))
+    const make = (running: IdGenerator) => {
+      const { layout, next, nextAsync, fill, take, close, stats } = running
+      const fillAsync = <A extends IdArray>(array: A) => fillWith(running, array, tags)
+      const ids = tags === 0n ? running : { layout, next, nextAsync, fill, take, close, stats, fillAsync }
+      return createUuidGenerator({ ids }).fillAsync(new Uint8Array(16 * count))
+    }
+    return this.#standby === undefined ? make(this.#running()) : this.#inTerm(make)
   }
 
   /**
@@ -115,6 +130,34 @@ export class IdSource {
     createUuidGenerator({ ids: this.#running() }).observe(uuid)
   }
 
+  /** Whether another server of its strict group gives the ids. */
+  get isStandby(): boolean {
+    return this.#standby?.hasSeenHolder === true && this.#term === undefined
+  }
+
+  /** The term of a strict lease, while it has a node. */
+  get #term(): Term | undefined {
+    return this.#lease?.signal.aborted ? undefined : this.#lease?.term
+  }
+
+  /** Milliseconds until the server gives no more ids in order, unless the store renews; `undefined` without `strict`. */
+  get termMs(): number | undefined {
+    return this.#standby === undefined ? undefined : (this.#term?.remainingMs ?? 0)
+  }
+
+  /**
+   * Makes ids in the term in which they were asked for. The request was made before the term was over, and so
+   * before any answer of the next holder (docs/order.md, "Strict order"). @throws StandbyError; as `nextAsync`
+   */
+  async #inTerm<T>(make: (ids: IdGenerator) => Promise<T>): Promise<T> {
+    // Read before the ids are made: they may be older than a term that begins meanwhile.
+    const term = this.#term
+    if (term === undefined) throw this.readiness().refusal
+    const made = await make(this.#running())
+    if (term.isOver) throw lateError()
+    return made
+  }
+
   /**
    * Checks that an id can be made now. @throws GraupelError `ERR_LEASE_EXPIRED`, `ERR_CLOCK_ROLLBACK`,
    * `ERR_CLOCK_BEFORE_EPOCH`, `ERR_LAYOUT_EXPIRED`
@@ -127,13 +170,15 @@ export class IdSource {
   readiness(): Readiness {
     const nowMs = Date.now()
     const lease = this.#lease
+    if (this.isStandby) return unready((this.#standby as Standby).refusal(), 0)
     if (lease === undefined || lease.signal.aborted || this.#generator === undefined) {
       // Only the code, because clients see it. A message may name the address of the store.
       const { code } = Object(this.#error) as { code?: unknown }
       const cause = typeof code === 'string' ? ` (${code})` : ''
       return unready(this.#expired(`no node of layout '${this.layout.name}' is leased${cause}`), 0)
     }
-    const remainingMs = Math.max(0, lease.stats().ceilingMs - nowMs)
+    const ceilingMs = Math.max(0, lease.stats().ceilingMs - nowMs)
+    const remainingMs = Math.min(ceilingMs, this.termMs ?? Number.POSITIVE_INFINITY)
     const clockError = this.#clockErrorAt(nowMs, this.#generator.stats().aheadMs)
     if (clockError !== undefined) return unready(clockError, remainingMs)
     if (remainingMs > this.#choice.windowMs * lowPart) return { isReady: true, remainingMs }
@@ -155,6 +200,7 @@ export class IdSource {
   /** Releases the node. */
   async close(): Promise<void> {
     this.#end.abort()
+    this.#standby?.close()
     // A lease that arrives during the closing is released, too.
     await this.#acquiring?.catch(() => {})
     this.#close()
@@ -202,13 +248,32 @@ export class IdSource {
 
   async #acquireNode(): Promise<void> {
     const lease = await acquireLease({ ...this.#choice, layout: this.layout, signal: this.#end.signal })
+    this.#make(lease)
+    this.#lease = lease
+    this.#error = undefined
+    if (this.#standby !== undefined) lease.on('moved', () => this.#begin(lease))
+  }
+
+  #make(lease: Lease): void {
     const { tagFields } = this.layout
     const made = createGenerator({ lease, maxAheadMs: this.#maxAheadMs }) as IdGenerator
     const tags = Object.fromEntries(tagFields.map(({ name }) => [name, 0]))
-    this.#generator = tagFields.length === 0 ? made : (made.with?.(tags) as IdGenerator)
     this.#close = made.close
-    this.#lease = lease
-    this.#error = undefined
+    this.#generator = tagFields.length === 0 ? made : (made.with?.(tags) as IdGenerator)
+  }
+
+  /** Begins another generator: the present one may still have ids from before another server had the node. */
+  #begin(lease: Lease): void {
+    const ids = this.#generator?.stats()
+    if (ids !== undefined) this.#former = totalsWith(this.#former, ids, noLease)
+    this.#close()
+    this.#generator = undefined
+    try {
+      this.#make(lease)
+    } catch (error) {
+      this.#error = error
+      void lease.release()
+    }
   }
 
   async #keep(): Promise<void> {
@@ -245,9 +310,11 @@ async function fillWith<A extends IdArray>(ids: IdGenerator, array: A, tags: big
   return array
 }
 
-function unready(refusal: GraupelError, remainingMs: number): Readiness {
+function unready(refusal: GraupelError | StandbyError, remainingMs: number): Readiness {
   return { isReady: false, reason: refusal.message, refusal, remainingMs }
 }
+
+const noLease = { renewals: 0, failures: 0, acquisitions: 0 }
 
 const noTotals: Totals = {
   issued: 0,
@@ -267,7 +334,11 @@ const noTotals: Totals = {
  * Adds the counts of the present lease to the counts of former leases, because a scraped count must not fall
  * when a lease is replaced.
  */
-function totalsWith(former: Totals, ids: Stats, lease: LeaseStats): Totals {
+function totalsWith(
+  former: Totals,
+  ids: Stats,
+  lease: Pick<LeaseStats, 'renewals' | 'failures' | 'acquisitions'>,
+): Totals {
   return {
     issued: former.issued + ids.issued,
     waits: former.waits + ids.waits,

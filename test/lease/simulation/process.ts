@@ -41,7 +41,7 @@ export class Process extends Machine {
     this.setClock()
     if (original !== undefined) this.#continue(original)
     const { durable, windowMs, maxClockSkewMs } = world.shape
-    const rules = { windowMs, maxClockSkewMs, durable, owner: `process ${number}`, writeMs }
+    const rules = { windowMs, maxClockSkewMs, durable, strict: false, owner: `process ${number}`, writeMs }
     const clock = {
       wallMs: () => this.#wallMs(),
       monotonicMs: () => this.monotonicMs(),

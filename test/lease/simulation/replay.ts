@@ -179,6 +179,7 @@ class Actor {
     const { judge, bounds, group, tickMs } = this.#replay
     const rules = {
       durable: bounds.isDurable,
+      strict: false,
       windowMs: bounds.window * tickMs,
       maxClockSkewMs: bounds.isDurable ? 0 : tickMs,
       owner: `process ${life} of ${this.#number}`,
