@@ -265,7 +265,7 @@ describe('observe of a client', () => {
           batches.observe(seen)
           if (seen > observed) observed = seen
         }
-        if (choice === 2 && (batches.step() === 0 || (batches.refill() !== 'none' && batches.step() === 0))) {
+        if (choice === 2 && (batches.takeOne() === 0 || (batches.refill() !== 'none' && batches.takeOne() === 0))) {
           handed.push(batches.id)
           expected.push(all.find(isLeft) as bigint)
         }
