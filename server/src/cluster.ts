@@ -16,7 +16,7 @@ type Message =
   | { readonly type: 'graupel:failed'; readonly line: string; readonly exitCode: 1 | 2 }
 
 /** The environment variable with the number of a worker. */
-const placeVariable = 'GRAUPEL_WORKER_PLACE'
+const numberVariable = 'GRAUPEL_WORKER_NUMBER'
 
 const firstPauseMs = 500
 const longestPauseMs = 30_000
@@ -35,7 +35,7 @@ export async function runWorker(read: () => Command): Promise<number> {
     const command = read()
     if (command.kind !== 'run') return 0
     const onReady = (started: Started) => process.send?.({ type: 'graupel:ready', started } satisfies Message)
-    await run(command.options, ending, onReady, Number(process.env[placeVariable]))
+    await run(command.options, ending, onReady, Number(process.env[numberVariable]))
     return 0
   } catch (error) {
     const exitCode = exitCodeOf(error)
@@ -63,7 +63,7 @@ function endOfWorker(): Ending {
 }
 
 /** A worker, and the workers that replace it one after the other. */
-interface Place {
+interface Seat {
   worker: Worker | undefined
   started: Started | undefined
   startedMs: number
@@ -82,7 +82,7 @@ class Primary {
   readonly #options: Options
   readonly #log
   readonly #resolve: (exitCode: number) => void
-  readonly #places: readonly Place[]
+  readonly #seats: readonly Seat[]
   #isAnnounced = false
   #exitCode: number | undefined
 
@@ -90,7 +90,7 @@ class Primary {
     this.#options = options
     this.#resolve = resolve
     this.#log = makeLogger(options)
-    this.#places = Array.from({ length: options.workers }, () => ({
+    this.#seats = Array.from({ length: options.workers }, () => ({
       worker: undefined,
       started: undefined,
       startedMs: 0,
@@ -107,20 +107,20 @@ class Primary {
     })
     ending.addEventListener('abort', () => this.#end(ending.reason, 0))
     joinWorkers(
-      (worker) => this.#places.findIndex((place) => place.worker === worker),
-      () => this.#places.map(({ restarts }) => restarts),
+      (worker) => this.#seats.findIndex((seat) => seat.worker === worker),
+      () => this.#seats.map(({ restarts }) => restarts),
     )
-    for (const index of this.#places.keys()) this.#fork(index)
+    for (const index of this.#seats.keys()) this.#fork(index)
   }
 
   #fork(index: number): void {
-    const place = this.#places[index] as Place
-    const worker = cluster.fork({ [placeVariable]: `${index}` })
+    const seat = this.#seats[index] as Seat
+    const worker = cluster.fork({ [numberVariable]: `${index}` })
     closeUntakenConnection(worker)
-    place.worker = worker
-    place.startedMs = performance.now()
+    seat.worker = worker
+    seat.startedMs = performance.now()
     worker.on('message', (message: Message) => {
-      if (message?.type === 'graupel:ready') this.#onReady(place, message.started)
+      if (message?.type === 'graupel:ready') this.#onReady(seat, message.started)
       else if (message?.type === 'graupel:failed') this.#onFailed(message.line, message.exitCode)
     })
     worker.on('error', (error) => {
@@ -144,9 +144,9 @@ class Primary {
     })
   }
 
-  #onReady(place: Place, started: Started): void {
-    place.started = started
-    const all = this.#places.map((one) => one.started)
+  #onReady(seat: Seat, started: Started): void {
+    seat.started = started
+    const all = this.#seats.map((one) => one.started)
     if (this.#isAnnounced || this.#exitCode !== undefined || !all.every((one) => one !== undefined)) return
     this.#isAnnounced = true
     process.stdout.write(announcement(all as unknown as [Started, ...Started[]]))
@@ -167,9 +167,9 @@ class Primary {
   }
 
   #onExit(index: number, how: string | number): void {
-    const place = this.#places[index] as Place
-    place.worker = undefined
-    place.started = undefined
+    const seat = this.#seats[index] as Seat
+    seat.worker = undefined
+    seat.started = undefined
     if (this.#exitCode !== undefined) {
       this.#resolveIfNoneIsLeft()
     } else if (this.#isAnnounced) {
@@ -181,19 +181,19 @@ class Primary {
   }
 
   #startAgain(index: number, how: string | number): void {
-    const place = this.#places[index] as Place
-    if (performance.now() - place.startedMs > longLifeMs) place.failures = 0
-    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** place.failures++)
-    this.#log.error({ event: 'worker ended', place: index, how, pauseMs }, 'a worker ended, and is started again')
-    place.restarts++
-    place.timer = setTimeout(() => this.#fork(index), pauseMs)
+    const seat = this.#seats[index] as Seat
+    if (performance.now() - seat.startedMs > longLifeMs) seat.failures = 0
+    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** seat.failures++)
+    this.#log.error({ event: 'worker ended', worker: index, how, pauseMs }, 'a worker ended, and is started again')
+    seat.restarts++
+    seat.timer = setTimeout(() => this.#fork(index), pauseMs)
   }
 
   /** Tells the workers to end and waits for them. */
   #end(signal: EndSignal, exitCode: number): void {
     if (this.#exitCode !== undefined) return
     this.#exitCode = exitCode
-    for (const { worker, timer } of this.#places) {
+    for (const { worker, timer } of this.#seats) {
       clearTimeout(timer)
       worker?.process.kill(signal)
     }
@@ -202,10 +202,10 @@ class Primary {
   }
 
   #resolveIfNoneIsLeft(): void {
-    if (this.#places.every(({ worker }) => worker === undefined)) this.#resolve(this.#exitCode as number)
+    if (this.#seats.every(({ worker }) => worker === undefined)) this.#resolve(this.#exitCode as number)
   }
 
   #kill(): void {
-    for (const { worker } of this.#places) worker?.process.kill('SIGKILL')
+    for (const { worker } of this.#seats) worker?.process.kill('SIGKILL')
   }
 }

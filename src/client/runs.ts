@@ -5,14 +5,14 @@ import type { IdArray } from '../state/engine.js'
 import { isAscendingByTime } from './replays.js'
 
 /**
- * The media type of runs, and the bytes of one: `first` in 8, `count` and `step` in 4 each, all little-endian
+ * The media type of runs, and the bytes of one: `first` in 8, `count` and `stride` in 4 each, all little-endian
  * and unsigned.
  */
 export const runsType = 'application/vnd.graupel.runs'
 export const bytesOfRun = 16
 
 /**
- * Runs of consecutive numbers, as the service sends them: `count` numbers, from `first` up by `step`. They
+ * Runs of consecutive numbers, as the service sends them: `count` numbers, from `first` up by `stride`. They
  * are written out once.
  */
 export class Runs {
@@ -37,7 +37,7 @@ export class Runs {
     return this.#view.getUint32(run * bytesOfRun + 8, true)
   }
 
-  step(run: number): number {
+  stride(run: number): number {
     return this.#view.getUint32(run * bytesOfRun + 12, true)
   }
 
@@ -57,7 +57,7 @@ export class Runs {
     for (let at = from; at < to; ) {
       const length = this.count(this.#run)
       const count = Math.min(to - at, length - this.#ofRun)
-      writeRun(array, at, count, this.#at(this.#run, this.#ofRun), this.step(this.#run))
+      writeRun(array, at, count, this.#at(this.#run, this.#ofRun), this.stride(this.#run))
       at += count
       this.#ofRun += count
       if (this.#ofRun < length) continue
@@ -75,7 +75,7 @@ export class Runs {
       this.#ofRun = 0
     }
     if (this.#run < this.length && this.#at(this.#run, this.#ofRun) <= id) {
-      const index = Number((id - this.first(this.#run)) / BigInt(this.step(this.#run))) + 1
+      const index = Number((id - this.first(this.#run)) / BigInt(this.stride(this.#run))) + 1
       this.#written += index - this.#ofRun
       this.#ofRun = index
     }
@@ -91,7 +91,7 @@ export class Runs {
   }
 
   #at(run: number, index: number): bigint {
-    return this.first(run) + BigInt(index) * BigInt(this.step(run))
+    return this.first(run) + BigInt(index) * BigInt(this.stride(run))
   }
 }
 
@@ -161,14 +161,14 @@ export function faultOf(runs: Runs, asked: number, layout: Layout | undefined): 
   let before = -1n
   for (let run = 0; run < runs.length; run++) {
     const count = runs.count(run)
-    const step = runs.step(run)
+    const stride = runs.stride(run)
     const first = runs.first(run)
-    if (count === 0 || step === 0) return `has a run of ${count} numbers with step ${step}, from ${first} up`
+    if (count === 0 || stride === 0) return `has a run of ${count} numbers with stride ${stride}, from ${first} up`
     left -= count
     const last = runs.last(run)
     if (last >= end) return `has a run from ${first} to ${last}, which does not fit the ${bits} bits ${type}`
-    if (count > 1 && (((first ^ last) | BigInt(step)) & outside) !== 0n) {
-      return `has a run from ${first} to ${last} by ${step}, and only the sequence ${type} changes in a run`
+    if (count > 1 && (((first ^ last) | BigInt(stride)) & outside) !== 0n) {
+      return `has a run from ${first} to ${last} by ${stride}, and only the sequence ${type} changes in a run`
     }
     if (isAscending && first <= before) return `has ${first} after ${before}, and numbers of one answer ascend`
     before = last

@@ -17,9 +17,9 @@ async function failureOf(script: Script): Promise<Error> {
 }
 
 const runs =
-  (...sent: [first: bigint, count: number, step: number][]) =>
+  (...sent: [first: bigint, count: number, stride: number][]) =>
   () =>
-    Buffer.from(writeRuns(sent.map(([first, count, step]) => ({ first, count, step }))))
+    Buffer.from(writeRuns(sent.map(([first, count, stride]) => ({ first, count, stride }))))
 
 test.each<[string, Change, string]>([
   ['another content type', { headers: { 'content-type': 'text/html' } }, "has the content type 'text/html'"],
@@ -48,8 +48,8 @@ test.each<[string, Change, string]>([
   ],
   ['an id that is too wide', { body: runs([2n ** 63n, 10, 1]) }, 'does not fit the 63 bits'],
   ['ids of two nodes', { body: runs([1n << 12n, 9, 1], [1n << 62n, 1, 1]) }, 'two nodes, 1 and 0'],
-  ['an empty run', { body: runs([1n, 10, 1], [99n, 0, 1]) }, 'has a run of 0 numbers with step 1, from 99 up'],
-  ['a run without a step', { body: runs([1n, 10, 0]) }, 'has a run of 10 numbers with step 0, from 1 up'],
+  ['an empty run', { body: runs([1n, 10, 1], [99n, 0, 1]) }, 'has a run of 0 numbers with stride 1, from 99 up'],
+  ['a run without a stride', { body: runs([1n, 10, 0]) }, 'has a run of 10 numbers with stride 0, from 1 up'],
   ['a run of more ids', { body: runs([1n, 11, 1]) }, 'has 11 numbers, and 10 were asked for'],
   ['more ids in two runs', { body: runs([1n, 9, 1], [20n, 2, 1]) }, 'has 11 numbers, and 10 were asked for'],
   ['a run of the most ids', { body: runs([1n, 2 ** 32 - 1, 2 ** 32 - 1]) }, 'does not fit the 63 bits'],

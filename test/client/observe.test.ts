@@ -221,7 +221,7 @@ describe('observe of a client', () => {
       const options = { count: 4, prefetchAt: 0.5, maxAgeMs: Infinity, layout: layouts.twitter }
       const batches = new Batches(options, clock, () => {})
       const add = (first: bigint) =>
-        batches.add(new Batch(new Runs(writeRuns([{ first, count: 4, step: 1 }])), 4, 0, 0, batches.generation()), 0)
+        batches.add(new Batch(new Runs(writeRuns([{ first, count: 4, stride: 1 }])), 4, 0, 0, batches.generation()), 0)
       add(100n)
       if (isEarly) batches.observe(50n)
       add(10n)
@@ -246,8 +246,8 @@ describe('observe of a client', () => {
       let observed = -1n
       const add = () => {
         const runs = Array.from({ length: 1 + below(5) }, () => {
-          const run = { first: last + 1n + BigInt(below(3)), count: 1 + below(6), step: 1 + below(3) }
-          for (let i = 0; i < run.count; i++) all.push(run.first + BigInt(i * run.step))
+          const run = { first: last + 1n + BigInt(below(3)), count: 1 + below(6), stride: 1 + below(3) }
+          for (let i = 0; i < run.count; i++) all.push(run.first + BigInt(i * run.stride))
           last = all.at(-1) as bigint
           return run
         })

@@ -39,7 +39,7 @@ test('requests for many numbers are answered in turns of the event loop', async 
   let ended = 0
   const endedIn: number[] = []
   const bodies = Array.from({ length: 20 }, async () => {
-    await bodyOf(numbers, 'json', 'decimal', { key: 'numbers', runs: { step: 1, fixed: 0n } })
+    await bodyOf(numbers, 'json', 'decimal', { key: 'numbers', runs: { stride: 1, fixed: 0n } })
     ended++
   })
   for (let before = 0; ended < bodies.length; before = ended) {

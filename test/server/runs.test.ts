@@ -15,7 +15,7 @@ test('runs have exactly the numbers that were added in parts, and as few runs as
         last += BigInt(step) + BigInt([0, 0, 1, step][more] as number)
         return last
       })
-      const runs = new Runs({ step, fixed: 0n })
+      const runs = new Runs({ stride: step, fixed: 0n })
       for (let at = 0; at < numbers.length; at += part) runs.add(numbers.subarray(at, at + part))
       const all = runs.all()
       expect(expandRuns(readRuns('runs', bytesOfRuns(all)))).toEqual([...numbers])
@@ -58,14 +58,14 @@ test.each(made)('no run of $name crosses a tick, and each tick has one run', (la
   expect(all.map(({ count }) => count)).toEqual([20, 20])
 })
 
-test('numbers of a segment are one run up to a gap, with the stride of the configuration as step', async () => {
+test('numbers of a segment are one run up to a gap, with the stride of the configuration', async () => {
   const { url } = await startService({ segments: { orders: { stride: 10, offset: 3, step: 100_000 } } })
   const answer = await fetch(`${url}/v1/segments/orders?count=65536&format=runs`)
   expect(answer.headers.get('content-length')).toBe('16')
   const [run] = readRuns('runs', new Uint8Array(await answer.arrayBuffer()))
-  expect(run).toEqual({ first: 3n, count: 65_536, step: 10 })
+  expect(run).toEqual({ first: 3n, count: 65_536, stride: 10 })
   const json = await fetch(`${url}/v1/segments/orders?count=2`, {
     headers: { accept: 'application/vnd.graupel.runs+json' },
   })
-  expect(await json.json()).toEqual({ runs: [{ first: '655363', count: 2, step: 10 }] })
+  expect(await json.json()).toEqual({ runs: [{ first: '655363', count: 2, stride: 10 }] })
 })

@@ -79,7 +79,7 @@ describe('numbers of a segment', () => {
     const { url } = await startService({ maxCount: 2 ** 24 })
     const most = `${url}/v1/segments/orders?count=${2 ** 24}`
     const [run] = readRuns('runs', new Uint8Array(await (await fetch(`${most}&format=runs`)).arrayBuffer()))
-    expect(run).toEqual({ first: 1n, count: 2 ** 24, step: 1 })
+    expect(run).toEqual({ first: 1n, count: 2 ** 24, stride: 1 })
     const detail = expect.stringContaining('give a whole number from 1 to 1048576')
     for (const format of ['json', 'text', 'bytes']) {
       expect(await problemOf(`${most}&format=${format}`)).toMatchObject({ code: 'ERR_OPTION_INVALID', detail })

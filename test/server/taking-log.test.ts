@@ -29,7 +29,7 @@ interface Line {
   readonly remote?: string
   readonly reqId?: string
   readonly count: number
-  readonly step?: number
+  readonly stride?: number
   readonly ranges: readonly (readonly [string, string])[]
 }
 
@@ -42,10 +42,10 @@ function newLines(): Line[] {
 }
 
 /** Returns the numbers of a line. */
-function numbersOf({ ranges, step = 1 }: Line): string[] {
+function numbersOf({ ranges, stride = 1 }: Line): string[] {
   return ranges.flatMap(([first, last]) => {
-    const count = Number((BigInt(last) - BigInt(first)) / BigInt(step)) + 1
-    return Array.from({ length: count }, (_, index) => `${BigInt(first) + BigInt(index * step)}`)
+    const count = Number((BigInt(last) - BigInt(first)) / BigInt(stride)) + 1
+    return Array.from({ length: count }, (_, index) => `${BigInt(first) + BigInt(index * stride)}`)
   })
 }
 

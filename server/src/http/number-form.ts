@@ -75,8 +75,8 @@ export function numbersAnswer(
   const whole = { type: 'integer', minimum: 1, maximum: 2 ** 32 - 1 }
   const run = {
     type: 'object',
-    required: ['first', 'count', 'step'],
-    properties: { first: { type: 'string' }, count: whole, step: whole },
+    required: ['first', 'count', 'stride'],
+    properties: { first: { type: 'string' }, count: whole, stride: whole },
   }
   const article = noun === 'id' ? 'an' : 'a'
   return {
@@ -105,7 +105,7 @@ export function numbersAnswer(
         schema: {
           type: 'string',
           format: 'binary',
-          description: `16 bytes for each run of consecutive ${key}: first (8), count (4) and step (4), the least significant first`,
+          description: `16 bytes for each run of consecutive ${key}: first (8), count (4) and stride (4), the least significant first`,
         },
       },
       [mediaTypes['runs-json']]: {
@@ -114,7 +114,7 @@ export function numbersAnswer(
           required: ['runs'],
           properties: { runs: { type: 'array', minItems: 1, items: run } },
         },
-        example: { runs: [{ first: examples[0], count: examples.length, step: 1 }] },
+        example: { runs: [{ first: examples[0], count: examples.length, stride: 1 }] },
       },
     },
   }

@@ -41,10 +41,10 @@ export class TakingLog {
   addRuns(taker: Taker, source: Source, runs: Runs): void {
     const all = runs.all()
     const count = all.reduce((sum, run) => sum + run.count, 0)
-    const step = all[0]?.step
+    const stride = all[0]?.stride
     // As texts, because JSON numbers lose digits above 2^53.
-    const ranges = all.map((run) => [`${run.first}`, `${run.first + BigInt((run.count - 1) * run.step)}`])
-    this.#write(taker, { ...source, count, ranges, ...(step !== 1 && { step }) })
+    const ranges = all.map((run) => [`${run.first}`, `${run.first + BigInt((run.count - 1) * run.stride)}`])
+    this.#write(taker, { ...source, count, ranges, ...(stride !== 1 && { stride }) })
   }
 
   /** @param counts - The texts of counts in a row. */

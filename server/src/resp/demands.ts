@@ -39,7 +39,7 @@ export interface Demand {
   readonly key: string
   readonly load: Load
   readonly from: Source
-  /** The steps of its numbers, which counts do not have. */
+  /** The strides of its numbers, which counts do not have. */
   readonly rule: RunRule
   readonly count: number
   readonly form: NumberForm
@@ -56,7 +56,7 @@ export interface Demand {
 }
 
 const noTags: GivenTags = new Map()
-const consecutive: RunRule = { step: 1, fixed: 0n }
+const consecutive: RunRule = { stride: 1, fixed: 0n }
 
 /** @throws Problem, NameError */
 export function demandOf(key: string, count: number, sources: Sources): Demand {
@@ -80,7 +80,7 @@ export function demandOf(key: string, count: number, sources: Sources): Demand {
     key: `segment:${key}`,
     load: loads.segments,
     from: { kind: 'segment', name: key },
-    rule: { ...consecutive, step: options.segments?.[key]?.stride ?? 1 },
+    rule: { ...consecutive, stride: options.segments?.[key]?.stride ?? 1 },
     count,
     form: 'integer',
     take: async (array) => (await service.segments.get(key)).fillAsync(array),

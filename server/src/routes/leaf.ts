@@ -37,7 +37,7 @@ export function addLeafRoutes(
   app.decorateReply('isClientFault', false)
   const ofSegment = async (key: string) => (await service.segments.get(key)).nextAsync()
   const record = (request: FastifyRequest, from: Source, number: bigint) =>
-    takings?.add(takerOf(request), from, BigUint64Array.of(number), { step: 1, fixed: 0n })
+    takings?.add(takerOf(request), from, BigUint64Array.of(number), { stride: 1, fixed: 0n })
   const recordSegment = (request: FastifyRequest, name: string, number: bigint) =>
     record(request, { kind: 'segment', name }, number)
   addNumberRoute(app, 'segment', ofSegment, segmentResult, refusals, recordSegment)

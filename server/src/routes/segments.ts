@@ -58,7 +58,7 @@ export function addSegmentRoutes(
     load.hold(most, request.raw)
     const gone = untilGone(request.raw.socket)
     const segment = await service.segments.get(name)
-    const runs = { step: options.segments?.[name]?.stride ?? 1, fixed: 0n }
+    const runs = { stride: options.segments?.[name]?.stride ?? 1, fixed: 0n }
     const taken = takings && new Runs(runs)
     const fill = async (array: BigUint64Array<ArrayBuffer>) => {
       // A client that ends its side may still read its answer, but many numbers are not worth it.
