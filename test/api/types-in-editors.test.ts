@@ -16,6 +16,7 @@ const ts: typeof import('../../scripts/docs/node_modules/typescript/lib/typescri
 const names = Object.keys(layouts).map((name) => [name, `layouts.${name[0]?.toUpperCase()}${name.slice(1)}`] as const)
 
 const program = `import { connect } from 'graupel/client'
+import { defineKind } from 'graupel/kind'
 import { acquireLease } from 'graupel/lease'
 import { memoryStore } from 'graupel/stores'
 import { createGenerator, decode, defineLayout, defineSerial, layouts, type IdGenerator, type Layout } from 'graupel'
@@ -32,6 +33,9 @@ const serial = defineSerial({ pattern: '', layout: layouts.wide })
 const changed = defineLayout({ ...layouts.leaf, epochMs: 0 })
 const own = defineLayout({ name: 'own', epochMs: 0, tickMs: 1, fields: [['timestamp', 41], ['sequence', 12]] })
 const ofOwn = createGenerator({ node: 0, layout: own })
+const order = defineKind({ prefix: 'ord', layout: layouts.twitter })
+const orderIds = order.ids(usual)
+const typedId = orderIds.next()
 usual.nextNumber()
 export const exported = createGenerator({ node: 7, layout: layouts.tsid })
 const wrong: IdGenerator<typeof layouts.twitter.fields> = discord
@@ -108,10 +112,19 @@ describe('an editor', () => {
     ['leased', 'IdGenerator<layouts.Twitter>'],
     ['serial', 'Serial<layouts.Wide>'],
     ['changed', 'Layout<layouts.Leaf>'],
+    ['orderIds', 'KindIds<"ord", IdGenerator<layouts.Twitter>>'],
+    ['typedId', 'KindId<"ord", bigint>'],
     ['own', 'Layout<readonly [readonly ["timestamp", 41], readonly ["sequence", 12]]>'],
     ['ofOwn', 'IdGenerator<readonly [readonly ["timestamp", 41], readonly ["sequence", 12]]>'],
   ])('shows %s as %s', (name, type) => {
     expect(hover(`const ${name}`).type).toBe(`const ${name}: ${type}`)
+  })
+
+  it('shows the docstrings of a generator that belongs to a kind', () => {
+    expect(hover('orderIds.next')).toEqual({
+      type: '(method) next(this: void): KindId<"ord", bigint>',
+      docs: expect.stringContaining('Makes one id. Blocks if the policy says to wait'),
+    })
   })
 
   it('names the layout in the declarations of a library', () => {

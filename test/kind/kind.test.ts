@@ -52,7 +52,9 @@ describe('a kind', () => {
   })
 
   it('is frozen, and has calls that need no this', () => {
-    const { text: write, id: read, is, schema } = order
+    const { text: write, id: read, ids: typed, is, schema } = order
+    const generator = testGenerator()
+    expect(typed(generator)).toBe(generator)
     expect(read(write(id))).toBe(id)
     expect(is(write(id))).toBe(true)
     expect([order, schema, schema['~standard']].every(Object.isFrozen)).toBe(true)
