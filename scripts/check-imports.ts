@@ -29,7 +29,7 @@ const mayImport: Record<string, string[]> = {
   numbers: ['codec', 'core', 'engine', 'layout', 'platform', 'state'],
   policy: ['core', 'engine', 'layout', 'numbers', 'platform', 'state'],
   generator: ['core', 'engine', 'layout', 'numbers', 'platform', 'policy', 'state'],
-  uuid: ['codec', 'core', 'generator', 'kind', 'layout', 'mask', 'numbers', 'platform'],
+  uuid: ['codec', 'core', 'generator', 'layout', 'mask', 'numbers', 'platform'],
   testing: ['core', 'engine', 'generator', 'layout', 'platform', 'state'],
   stores: ['core', 'platform'],
   lease: ['core', 'engine', 'layout', 'platform', 'stores'],

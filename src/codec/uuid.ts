@@ -8,6 +8,12 @@ export function isUuidText(value: unknown): value is string {
   return typeof value === 'string' && uuidPattern.test(value)
 }
 
+/** @throws RangeError `ERR_OPTION_INVALID` unless it is a version that UUIDs of ids have. */
+export function checkVersion(version: unknown): asserts version is 7 | 8 {
+  if (version === 7 || version === 8) return
+  throw rangeError('ERR_OPTION_INVALID', `version is ${show(version)}; pass 7 or 8`, 'version')
+}
+
 /**
  * Reads a UUID to 16 bytes, the most significant first.
  *

@@ -6,12 +6,6 @@ import type { NativeUuids } from '../numbers/addon.js'
 /** Version of a UUID that an id is written in: 7, or 8 for the same bits under another number. */
 export type UuidVersion = 7 | 8
 
-/** @throws RangeError `ERR_OPTION_INVALID` unless it is a version that UUIDs of ids have. */
-export function checkVersion(version: unknown): asserts version is UuidVersion {
-  if (version === 7 || version === 8) return
-  throw rangeError('ERR_OPTION_INVALID', `version is ${show(version)}; pass 7 or 8`, 'version')
-}
-
 /** Least number of random bits among the 74 behind the time. */
 const leastRandom = 40
 /** So sequence and node have at most 34. */

@@ -1,6 +1,7 @@
 // Declares `Disposable` for programs whose lib is older than ESNext and that have no @types/node.
 /// <reference lib="esnext.disposable" preserve="true" />
 
+import { checkVersion } from '../codec/uuid.js'
 import { GraupelError, rangeError, show, showByJson, typeError } from '../core/errors.js'
 import { readOptions } from '../core/options.js'
 import { bufferGetter, byteOffsetGetter, lengthGetter } from '../core/typed-array.js'
@@ -12,7 +13,7 @@ import { nativeUuids } from '../numbers/addon.js'
 import { checkBytes } from '../numbers/array.js'
 import { presentGeneration } from '../numbers/generation.js'
 import { define, iterate, Numbers } from '../numbers/numbers.js'
-import { checkVersion, type UuidVersion } from './bits.js'
+import type { UuidVersion } from './bits.js'
 import { type DecodedIdUuid, decodeUuid, parseUuid } from './decode.js'
 import { uuidWriter } from './writer.js'
 

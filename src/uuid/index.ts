@@ -20,5 +20,4 @@ export {
 } from './generator.js'
 export { idOfUuid, type UuidKeyOptions, uuidOf } from './of-id.js'
 export { createRandomUuidGenerator, type RandomUuidGenerator } from './random.js'
-export { uuidSchema } from './schema.js'
 export { ulidOf, uuidOfUlid } from './ulid.js'

@@ -8,7 +8,7 @@ import {
   nodeFromEnvironment,
 } from 'graupel'
 import { connect } from 'graupel/client'
-import { defineKind, type IdSchema } from 'graupel/kind'
+import { defineKind } from 'graupel/kind'
 import { acquireLease } from 'graupel/lease'
 import { createMask } from 'graupel/mask'
 import { createCounter, createSegmentGenerator, leafAllocStore } from 'graupel/segments'
@@ -23,7 +23,7 @@ import { sqliteStore } from 'graupel/stores/sqlite'
 import { openStore } from 'graupel/stores/url'
 import { zookeeperStore } from 'graupel/stores/zookeeper'
 import { testGenerator } from 'graupel/testing'
-import { createUuidGenerator, uuidSchema } from 'graupel/uuid'
+import { createUuidGenerator } from 'graupel/uuid'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Caught, caught, freshNamespace } from '../support/engines.js'
 
@@ -94,12 +94,6 @@ const entries: Entry[] = [
     given: { node: 7 },
     call: createUuidGenerator,
     shown: (uuids: object) => JSON.stringify(uuids),
-  },
-  {
-    name: 'uuidSchema',
-    given: {},
-    call: uuidSchema,
-    shown: (schema: IdSchema<string>) => schema['~standard'].jsonSchema.input({ target: 'draft-07' }),
   },
   { name: 'createMask', given: { keys: { a: key } }, call: createMask, shown: (mask: object) => JSON.stringify(mask) },
   {

@@ -4,8 +4,7 @@ import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { defineLayout, isId, type Layout, layouts } from 'graupel'
-import { defineKind, idSchema } from 'graupel/kind'
-import { uuidSchema } from 'graupel/uuid'
+import { defineKind, idSchema, uuidSchema } from 'graupel/kind'
 import { describe, expect, it } from 'vitest'
 import { caught } from '../support/engines.js'
 
@@ -97,7 +96,7 @@ describe('the JSON Schema', () => {
 
   it.each(targets)('of a UUID accepts what the schema accepts, for %s', (target) => {
     for (const version of [7, 8] as const) {
-      const schema = uuidSchema({ version })
+      const schema = uuidSchema(version)
       const ajv = addFormats.default(target === 'draft-2020-12' ? new Ajv2020() : new Ajv())
       const { input, output } = schema['~standard'].jsonSchema
       expect(input({ target }).format).toBe('uuid')

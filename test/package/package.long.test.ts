@@ -23,6 +23,7 @@ test('a second packing makes the same tarball, byte by byte', () => {
 
 describe('the types', () => {
   const consumer = `import { createGenerator, decode, defineLayout, engineInfo, GraupelError, layouts, type IdGenerator, type Layout } from 'graupel'
+    import { defineKind, type Kind } from 'graupel/kind'
     import { type TestGenerator, testGenerator } from 'graupel/testing'
     const ids: IdGenerator<layouts.Twitter> = createGenerator({ node: { datacenter: 1, worker: 7 }, onRollback: ({ rollbackMs }) => (rollbackMs > 5 ? 'throw' : 'wait') })
     const worker: number = ids.decode(ids.next()).fields.worker
@@ -31,6 +32,12 @@ describe('the types', () => {
     for (const id of ids.take(3)) console.log(decode(id, layouts.twitter).fields.datacenter, worker, few, mine.name)
     console.log(engineInfo().kind, new GraupelError('ERR_CLOSED', '').code, ids.fill(new BigInt64Array(2)).length)
     try { ids.next() } catch (error) { if (error instanceof GraupelError) console.log(error.code) }
+    const [order, user] = [defineKind({ prefix: 'ord', layout: ids.layout }), defineKind({ prefix: 'usr', layout: ids.layout })]
+    const orderIds = order.ids(ids)
+    const orderId: Kind.Id<typeof order> = orderIds.next()
+    console.log(order.text(orderId), decode(orderId, layouts.twitter).node, orderIds.take(2).map(order.text))
+    // @ts-expect-error the id of an order
+    console.log(user.text(orderId))
     const fakes: TestGenerator = testGenerator()
     testGenerator({ layout: layouts.js53, node: 3, clock: () => Date.now() }).nextNumber()
     const replaced: typeof ids = testGenerator({ node: { datacenter: 1, worker: 7 } })

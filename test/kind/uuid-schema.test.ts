@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { createUuidGenerator, uuidSchema } from 'graupel/uuid'
+import { uuidSchema } from 'graupel/kind'
+import { createUuidGenerator } from 'graupel/uuid'
 import { describe, expect, it } from 'vitest'
 import { caught, freshNamespace } from '../support/engines.js'
 
@@ -8,8 +9,8 @@ const upper = '019A8F2E-6B1C-7000-8070-ABCDEF012345'
 describe('the schema of UUIDs', () => {
   it.each([7, 8] as const)('takes those of a generator of version %i, and not those of another', (version) => {
     const uuids = createUuidGenerator({ node: 7, version, namespace: freshNamespace() })
-    const schema: StandardSchemaV1<string, string> = uuidSchema({ version })
-    const other = uuidSchema({ version: version === 7 ? 8 : 7 })
+    const schema: StandardSchemaV1<string, string> = uuidSchema(version)
+    const other = uuidSchema(version === 7 ? 8 : 7)
     for (const uuid of uuids.take(100)) {
       expect(schema['~standard'].validate(uuid)).toEqual({ value: uuid })
       expect(other['~standard'].validate(uuid)).toEqual({
@@ -34,11 +35,9 @@ describe('the schema of UUIDs', () => {
   )
 
   it('is of no other version', () => {
-    for (const version of [4, '7', null, 0]) {
-      const error = caught(() => uuidSchema({ version } as never))
+    for (const version of [4, '7', null, 0, {}]) {
+      const error = caught(() => uuidSchema(version as never))
       expect(error).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'version' })
     }
-    expect(caught(() => uuidSchema({ layout: 7 } as never)).code).toBe('ERR_OPTION_UNKNOWN')
-    expect(caught(() => uuidSchema(7 as never)).code).toBe('ERR_OPTION_INVALID')
   })
 })

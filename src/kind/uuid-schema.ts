@@ -1,29 +1,25 @@
-import { blockText, loadUuid } from '../codec/uuid.js'
+import { blockText, checkVersion, loadUuid } from '../codec/uuid.js'
 import { rangeError, show, typeError } from '../core/errors.js'
-import { readOptions } from '../core/options.js'
-import { type IdSchema, schemaOf } from '../kind/schema.js'
-import { checkVersion } from './bits.js'
-import { block } from './decode.js'
-import type { UuidVersionOption } from './generator.js'
+import { type IdSchema, schemaOf } from './schema.js'
 
 /** Characters of a UUID. */
 const length = 36
 
 /**
- * Makes a schema that checks UUIDs of one version, as graupel makes them, for libraries that take a Standard
- * Schema. It takes the text in either case, and gives it in small letters. Its JSON Schema has the format
- * `uuid` and a pattern for the version.
+ * Makes a schema that checks UUIDs of one version, as `graupel/uuid` makes them, for libraries that take a
+ * Standard Schema. It takes the text in either case, and gives it in small letters. Its JSON Schema has the
+ * format `uuid` and a pattern for the version.
  *
- * @param options - `version`: 7, or 8 if the generator has `version: 8`. @default 7
- * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`.
+ * @param version - 7, or 8 if the generator has `version: 8`.
+ * @throws RangeError `ERR_OPTION_INVALID` for another version.
  * @example
  * const { validate } = uuidSchema()['~standard']
  * validate('019A8F2E-6B1C-7000-8070-ABCDEF012345').value // '019a8f2e-6b1c-7000-8070-abcdef012345'
  * validate('f81d4fae-7dec-11d0-a765-00a0c91e6bf6').issues?.[0].code // 'ERR_ID_INVALID'
  */
-export function uuidSchema(options: UuidVersionOption = {}): IdSchema<string> {
-  const { version = 7 } = readOptions(options, ['version'], '{ version: 7 }')
+export function uuidSchema(version: 7 | 8 = 7): IdSchema<string> {
   checkVersion(version)
+  const block = new DataView(new ArrayBuffer(16))
   const rules = (hex: string, variant: string) => () => ({
     type: 'string',
     format: 'uuid',
