@@ -56,6 +56,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   /** Ids of former batches that were handed out. */
   #takenBefore = 0
   #dropped = 0
+  #added = 0
   /** The largest id that was observed; -1n before. Smaller ids are not handed out. */
   #observed = -1n
   /** The time of the service at the last request, less the time of each clock (see {@link Batch.age}). */
@@ -127,6 +128,11 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     return this.#takenBefore + this.#used
   }
 
+  /** How many batches have come. */
+  get added(): number {
+    return this.#added
+  }
+
   /** How many ids were thrown away. */
   get dropped(): number {
     return this.#dropped
@@ -141,6 +147,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   }
 
   add(batch: Batch, perMs: number): void {
+    this.#added++
     this.#perMs = perMs
     this.#tookMs = Math.max(this.#clock.monotonicMs() - batch.askedMs, this.#tookMs / 2)
     // An id may have been observed since the batch was requested.

@@ -3,19 +3,25 @@ import { closedError, GraupelError, rangeError, showTime, typeError } from '../c
 import { type Clock, onAbort } from '../core/timing.js'
 import {
   checkOrder,
+  checkTags,
   type DecodedId,
   decode,
   type Field,
   type GivenId,
+  type GivenTags,
   type Layout,
   type layouts,
+  missingTag,
+  placeTags,
+  type TagValues,
 } from '../layout/index.js'
 import { FetchedNumbers } from '../numbers/fetched.js'
 import { Numbers } from '../numbers/numbers.js'
 import { Prefetcher } from '../numbers/prefetcher.js'
 import { Queue } from '../numbers/queue.js'
+import { type MoreNumbers, noNumbers } from '../numbers/source.js'
 import { Batches } from './batches.js'
-import type { BaseClient, ClientStats, IdClient, NumberClient } from './id-client.js'
+import type { BaseClient, ClientOf, ClientStats, IdClient, NumberClient } from './id-client.js'
 import {
   type ConnectOptions,
   checkConnectOptions,
@@ -25,6 +31,7 @@ import {
 import type { Batch } from './runs.js'
 import type { Server } from './server.js'
 import { Service } from './service.js'
+import { TaggedNumbers } from './tagged.js'
 
 /**
  * Milliseconds by which an observed id may be ahead of the clock of the service, or two ticks if that is
@@ -32,49 +39,123 @@ import { Service } from './service.js'
  */
 const mostAheadMs = 1000
 
-/** The class behind {@link connect}. @internal */
-class Client extends Numbers implements BaseClient {
+/** The batches and requests of a client, which its views share. */
+class Shared {
+  readonly batches: Batches
+  readonly service: Service
+  readonly prefetcher: Prefetcher<Batch>
+  readonly more: FetchedNumbers
+  readonly clock: Clock
   readonly #options: ResolvedOptions
-  readonly #batches: Batches
-  readonly #service: Service
-  readonly #prefetcher: Prefetcher<Batch>
-  readonly #more: FetchedNumbers
-  readonly #clock: Clock
-  #count = 0
 
   constructor(options: ResolvedOptions, clock: Clock) {
-    const batches = new Batches(options, clock, () => this.#prefetcher.ask())
-    super('IdClient', batches)
-    this.#clock = clock
     const { count, maxCount, batchMs, maxWaitMs } = options
+    const batches = new Batches(options, clock, () => this.prefetcher.ask())
+    const service = new Service(options, clock, () => batches.observed)
     this.#options = options
-    this.#batches = batches
-    this.#service = new Service(options, clock, () => batches.observed)
-    this.#prefetcher = new Prefetcher({
-      name: this.object(),
+    this.clock = clock
+    this.batches = batches
+    this.service = service
+    this.prefetcher = new Prefetcher({
+      name: nameOf(options),
       clock,
       stock: batches,
       rule: { least: count, most: maxCount, batchMs },
       fetch: (wanted, signal) => this.#fetch(wanted, signal),
-      add: (batch, perMs) => {
-        this.#count++
-        batches.add(batch, perMs)
-      },
+      add: (batch, perMs) => batches.add(batch, perMs),
       drop: (batch) => batches.drop(batch),
       isRepeated: false,
       maxWaitMs,
-      late: () => this.#service.late(),
+      late: () => service.late(),
     })
-    this.#more = new FetchedNumbers(batches, this.#prefetcher, (failure) => this.#emptyError(failure))
+    this.more = new FetchedNumbers(batches, this.prefetcher, (failure) => this.#emptyError(failure))
+  }
+
+  async #fetch(wanted: number, signal: AbortSignal): Promise<Batch> {
+    // A request takes some 40 µs to begin: a timer, signals, `fetch`. The call that asks for ids, which may
+    // be `next()`, does not wait.
+    await undefined
+    signal.throwIfAborted()
+    const count = Math.min(this.#options.maxCount, Math.max(this.batches.batchSize, wanted))
+    return this.service.fetch(count, signal, (batch, server) => this.#checkAge(batch, server))
+  }
+
+  /**
+   * Refuses ids that are too old already. A call that waits would find nothing, and ask again without an end.
+   */
+  #checkAge(batch: Batch, { url }: Server): void {
+    const { maxAgeMs } = this.#options
+    const ageMs = this.batches.ageOf(batch)
+    if (ageMs < maxAgeMs) return
+    this.batches.drop(batch)
+    throw new GraupelError(
+      'ERR_SERVICE_UNAVAILABLE',
+      `${url} took ${Math.round(ageMs)} ms to answer, and ids are dropped after maxAgeMs (${maxAgeMs}); raise maxAgeMs`,
+    )
+  }
+
+  #emptyError(failure: Error | undefined): unknown {
+    if (failure !== undefined) return againOf(failure)
+    return new GraupelError(
+      'ERR_EMPTY',
+      `${nameOf(this.#options)} has no id ready: the next ids come in a later turn of the event loop; await nextAsync()`,
+    )
+  }
+}
+
+/** Names a client in messages. */
+function nameOf({ urls }: ResolvedOptions): string {
+  return `the id client of ${urls.join(', ')}`
+}
+
+/** The class behind {@link connect}. @internal */
+class Client extends Numbers implements BaseClient {
+  readonly #options: ResolvedOptions
+  readonly #shared: Shared
+  /** The client and the tags of a view. */
+  readonly #viewed: { readonly client: Client; readonly tags: TagValues } | undefined
+  /** The first tag that has to be chosen, if none is. */
+  readonly #missing: string | undefined
+
+  constructor(
+    options: ResolvedOptions,
+    shared: Shared,
+    viewed?: { readonly client: Client; readonly tags: TagValues },
+  ) {
+    const { layout } = options
+    const missing = viewed ? undefined : layout?.tagFields.find(({ isRequired }) => isRequired)?.name
+    const { batches } = shared
+    const tagged = viewed && layout && new TaggedNumbers(batches, placeTags(layout, viewed.tags))
+    super('IdClient', missing === undefined ? (tagged ?? batches) : noNumbers)
+    this.#options = options
+    this.#shared = shared
+    this.#viewed = viewed
+    this.#missing = missing
   }
 
   /** Waits for the first ids. @throws GraupelError as `nextAsync` */
   begin(): Promise<void> {
-    return this.#prefetcher.arrival(1)
+    return this.#shared.prefetcher.arrival(1)
   }
 
   get layout(): Layout {
     return this.#options.layout as Layout
+  }
+
+  get tags(): TagValues | undefined {
+    return this.#viewed?.tags
+  }
+
+  get with(): (tags: GivenTags) => Client {
+    return Numbers.made(this, 'with', (of) => (tags) => (of.#viewed?.client ?? of).#view(tags))
+  }
+
+  #view(given: GivenTags): Client {
+    const { layout, segment } = this.#options
+    if (layout === undefined) throw typeError('ERR_OPTION_INVALID', `numbers of the segment '${segment}' have no tags`)
+    const tags = Object.freeze(checkTags(layout, given, 'the view'))
+    if (this.isClosed) throw closedError(this.object())
+    return new Client(this.#options, this.#shared, { client: this, tags })
   }
 
   get decode(): (id: bigint | string) => DecodedId<readonly Field[]> {
@@ -94,21 +175,22 @@ class Client extends Numbers implements BaseClient {
     if (layout === undefined) {
       throw typeError('ERR_OPTION_INVALID', `numbers of the segment '${segment}' have no time, so none is observed`)
     }
-    if (this.isClosed) throw closedError(this.object())
+    if (this.isClosed || this.#viewed?.client.isClosed) throw closedError(this.object())
     checkOrder(layout)
     const { timestampMs, node } = decode(given, layout)
     const id = BigInt(given)
-    const { serviceMs } = this.#batches
+    const { batches } = this.#shared
+    const { serviceMs } = batches
     const aheadMs = timestampMs - serviceMs
     const maxAheadMs = Math.max(mostAheadMs, 2 * layout.tickMs)
-    if (id > this.#batches.observed && aheadMs > maxAheadMs) {
+    if (id > batches.observed && aheadMs > maxAheadMs) {
       throw new GraupelError(
         'ERR_CLOCK_SKEW',
         `the id ${id} of node ${node} has the time ${showTime(timestampMs)}, and the clock of the service shows at most ${showTime(serviceMs)}; its ids run ahead by up to ${maxAheadMs} ms. Compare the clocks of the hosts, and observe only ids that you trust`,
         { retryAfterMs: Math.ceil(aheadMs - maxAheadMs) },
       )
     }
-    this.#batches.observe(id)
+    batches.observe(id)
     return id
   }
 
@@ -117,72 +199,46 @@ class Client extends Numbers implements BaseClient {
   }
 
   #stats(): ClientStats {
+    const { batches, prefetcher, service } = this.#shared
     return {
-      issued: this.#batches.taken,
-      left: this.#batches.left,
-      dropped: this.#batches.dropped,
-      count: this.#batches.batchSize,
-      batches: this.#count,
-      failure: this.#prefetcher.failure?.message ?? '',
-      ...this.#service.stats(),
+      issued: batches.taken,
+      left: batches.left,
+      dropped: batches.dropped,
+      count: batches.batchSize,
+      batches: batches.added,
+      failure: prefetcher.failure?.message ?? '',
+      ...service.stats(),
     }
   }
 
   toJSON() {
     const { urls, layout, segment } = this.#options
-    return { urls, ...(layout === undefined ? { segment } : { layout: layout.name }) }
+    const { tags } = this
+    return { urls, ...(layout === undefined ? { segment } : { layout: layout.name }), ...(tags && { tags }) }
   }
 
   protected object(): string {
-    return `the id client of ${this.#options.urls.join(', ')}`
+    return nameOf(this.#options)
   }
 
   protected get idLayout(): Layout | undefined {
     return this.#options.layout
   }
 
-  protected queue(): Queue {
-    return new Queue(this.#more, true, this.#clock)
+  protected queue(more: MoreNumbers): Queue {
+    return new Queue(more, true, this.#shared.clock)
   }
 
-  protected more(): FetchedNumbers {
-    return this.#more
+  protected more(): MoreNumbers {
+    const { layout } = this.#options
+    if (this.#missing !== undefined && layout) throw missingTag(layout, this.#missing, this.object())
+    return this.#shared.more
   }
 
   protected end(): void {
-    this.#batches.clear()
-    this.#prefetcher.close()
-  }
-
-  async #fetch(wanted: number, signal: AbortSignal): Promise<Batch> {
-    // A request takes some 40 µs to begin: a timer, signals, `fetch`. The call that asks for ids, which may
-    // be `next()`, does not wait.
-    await undefined
-    signal.throwIfAborted()
-    const count = Math.min(this.#options.maxCount, Math.max(this.#batches.batchSize, wanted))
-    return this.#service.fetch(count, signal, (batch, server) => this.#checkAge(batch, server))
-  }
-
-  /**
-   * Refuses ids that are too old already. A call that waits would find nothing, and ask again without an end.
-   */
-  #checkAge(batch: Batch, { url }: Server): void {
-    const { maxAgeMs } = this.#options
-    const ageMs = this.#batches.ageOf(batch)
-    if (ageMs < maxAgeMs) return
-    this.#batches.drop(batch)
-    throw new GraupelError(
-      'ERR_SERVICE_UNAVAILABLE',
-      `${url} took ${Math.round(ageMs)} ms to answer, and ids are dropped after maxAgeMs (${maxAgeMs}); raise maxAgeMs`,
-    )
-  }
-
-  #emptyError(failure: Error | undefined): unknown {
-    if (failure !== undefined) return againOf(failure)
-    return new GraupelError(
-      'ERR_EMPTY',
-      `${this.object()} has no id ready: the next ids come in a later turn of the event loop; await nextAsync()`,
-    )
+    if (this.#viewed !== undefined) return
+    this.#shared.batches.clear()
+    this.#shared.prefetcher.close()
   }
 }
 
@@ -219,7 +275,7 @@ function againOf(failure: Error): unknown {
 export function connect(options: SegmentConnectOptions): Promise<NumberClient>
 export function connect<const F extends readonly Field[] = layouts.Twitter>(
   options: ConnectOptions<F>,
-): Promise<IdClient<F>>
+): Promise<ClientOf<F>>
 export async function connect(options: ConnectOptions | SegmentConnectOptions): Promise<BaseOf> {
   return connectBy(options, platform)
 }
@@ -231,11 +287,11 @@ export async function connectBy(options: ConnectOptions | SegmentConnectOptions,
   const resolved = checkConnectOptions(options)
   const { signal } = resolved
   signal?.throwIfAborted()
-  const client = new Client(resolved, clocks)
+  const client = new Client(resolved, new Shared(resolved, clocks))
   const cancel = onAbort(signal, () => client.close())
   try {
     await client.begin()
-    return client as BaseOf
+    return client as unknown as BaseOf
   } catch (error) {
     client.close()
     throw signal?.aborted ? signal.reason : error

@@ -1,8 +1,8 @@
 // Declares `Disposable` for programs whose lib is older than ESNext and that have no @types/node.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { NarrowGenerator, NumbersOf } from '../generator/id-generator.js'
-import type { DecodedId, Field, GivenId, Layout } from '../layout/index.js'
+import type { MakingCall, NarrowGenerator, NumbersOf } from '../generator/id-generator.js'
+import type { DecodedId, Field, GivenId, GivenTags, Layout, TagOf, TagValues } from '../layout/index.js'
 import type { IdArray } from '../state/engine.js'
 import type { ServerStats } from './server.js'
 
@@ -17,7 +17,49 @@ import type { ServerStats } from './server.js'
  * ids.decode(text).sequence >= 0 // true
  * ids.close()
  */
-export type IdClient<F extends readonly Field[] = readonly Field[]> = BaseClient & LayoutClient<F> & NumbersOf<F>
+export type IdClient<F extends readonly Field[] = readonly Field[]> = BaseClient &
+  LayoutClient<F> &
+  NumbersOf<F> &
+  ClientTagsOf<F>
+
+/**
+ * The result of {@link connect} for ids: an {@link IdClient}; or, if a tag of the layout has to be chosen, a
+ * {@link TagClient} without calls that hand out ids.
+ */
+export type ClientOf<F extends readonly Field[]> =
+  string extends TagOf<F>
+    ? IdClient<F>
+    : [TagOf<F, 'tag'>] extends [never]
+      ? IdClient<F>
+      : TagClient<F> & LayoutClient<F> & Omit<BaseClient, MakingCall>
+
+/** The type of `with`, which layouts with tags have. @internal */
+export type ClientTagsOf<F extends readonly Field[]> =
+  string extends TagOf<F> ? { with?(tags: GivenTags<F>): unknown } : [TagOf<F>] extends [never] ? unknown : TagClient<F>
+
+/** The member that only clients of layouts with tags have. */
+export interface TagClient<F extends readonly Field[] = readonly Field[]> {
+  /**
+   * Returns a view: a client whose ids have these tags. All views of a client share its batches and its
+   * requests, so ids are ready for each of them, and are distinct even without the tags. Tags that have a
+   * default may be left out.
+   *
+   * @throws TypeError, RangeError `ERR_OPTION_INVALID` by the name of the tag; GraupelError `ERR_CLOSED`.
+   */
+  with(this: void, tags: GivenTags<F>): ClientView<F>
+}
+
+/**
+ * A view of a client, made by {@link TagClient.with}. Its `stats()` and its `observe()` are those of the
+ * client. `close()` closes it alone; if its client is closed, all views are.
+ */
+export type ClientView<F extends readonly Field[] = readonly Field[]> = BaseClient &
+  LayoutClient<F> &
+  NumbersOf<F> &
+  TagClient<F> & {
+    /** The tags of its ids; frozen. */
+    readonly tags: Readonly<TagValues<F>>
+  }
 
 /**
  * Hands out numbers of a segment, made by {@link connect} with `segment`. `nextNumber` throws

@@ -91,7 +91,10 @@ export class Requests {
     const { token, layout, segment } = this.#options
     const asked: Asked = { url, count, layout }
     const path = segment === undefined ? '/v1/ids' : `/v1/segments/${encodeURIComponent(segment)}`
-    const ofLayout = layout === undefined ? '' : `&layout=${encodeURIComponent(layout.name)}`
+    // Views of the client choose the tags.
+    const needed = (layout?.tagFields ?? []).filter(({ isRequired }) => isRequired)
+    const tags = needed.map(({ name }) => `&tag.${encodeURIComponent(name)}=0`).join('')
+    const ofLayout = layout === undefined ? '' : `&layout=${encodeURIComponent(layout.name)}${tags}`
     const query = `count=${count}${ofLayout}${after < 0n ? '' : `&after=${after}`}`
     for (let isAgain = false; ; isAgain = true) {
       const given = await tokenOf(token)

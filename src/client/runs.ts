@@ -155,6 +155,10 @@ export function faultOf(runs: Runs, asked: number, layout: Layout | undefined): 
   // In a run of ids, only the sequence differs.
   const { shift, bits: width } = layout?.sequence ?? { shift: 0, bits: 64 }
   const outside = BigInt.asUintN(64, ~(((1n << BigInt(width)) - 1n) << BigInt(shift)))
+  const tags = (layout?.tagFields ?? []).reduce(
+    (mask, tag) => mask | (((1n << BigInt(tag.bits)) - 1n) << BigInt(tag.shift)),
+    0n,
+  )
   const isAscending = layout === undefined || isAscendingByTime(layout)
   const type = layout === undefined ? 'of a number' : `of layout ${show(layout.name)}`
   let left = asked
@@ -170,6 +174,7 @@ export function faultOf(runs: Runs, asked: number, layout: Layout | undefined): 
     if (count > 1 && (((first ^ last) | BigInt(stride)) & outside) !== 0n) {
       return `has a run from ${first} to ${last} by ${stride}, and only the sequence ${type} changes in a run`
     }
+    if ((first & tags) !== 0n) return `has a run from ${first}, whose tags are not 0`
     if (isAscending && first <= before) return `has ${first} after ${before}, and numbers of one answer ascend`
     before = last
   }

@@ -17,11 +17,11 @@ import {
 import { checkIdArray, isSigned, signError } from '../numbers/array.js'
 import { Numbers } from '../numbers/numbers.js'
 import { Queue } from '../numbers/queue.js'
-import type { MoreNumbers, ReadyNumbers } from '../numbers/source.js'
+import { type MoreNumbers, noNumbers } from '../numbers/source.js'
 import { observer } from '../policy/observe.js'
 import type { Counters, Judged } from '../policy/policy.js'
 import { PolicyRunner } from '../policy/runner.js'
-import { type Core, type IdArray, Status } from '../state/engine.js'
+import type { Core, IdArray } from '../state/engine.js'
 import type { BaseGenerator, GeneratorView, NarrowGenerator, Stats } from './id-generator.js'
 import type { ResolvedOptions } from './resolve.js'
 
@@ -34,16 +34,6 @@ const nothingCounted: Counters = /* @__PURE__ */ Object.freeze({
   raised: 0,
   refused: 0,
 })
-
-/** Has no ids: those of a generator whose tags have to be chosen. */
-const noIds: ReadyNumbers = {
-  takeOne: () => Status.closed,
-  id: 0n,
-  idHigh: 0,
-  idLow: 0,
-  fill: () => 0,
-  generation: () => 0,
-}
 
 /** A generator and the tags that were chosen. */
 interface Viewed<F extends readonly Field[]> {
@@ -69,7 +59,7 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
 
   constructor(core: Core, settings: ResolvedOptions<F>, source: NodeSource, viewed?: Viewed<F>) {
     const missing = viewed ? undefined : settings.layout.tagFields.find(({ isRequired }) => isRequired)?.name
-    super('IdGenerator', missing === undefined ? core : noIds)
+    super('IdGenerator', missing === undefined ? core : noNumbers)
     this.#missing = missing
     this.#viewed = viewed
     this.#core = core

@@ -30,7 +30,7 @@ export type GeneratorOf<F extends readonly Field[]> =
       : TagGenerator<F> & Omit<BaseGenerator<F>, MakingCall>
 
 /** The calls that make ids. @internal */
-type MakingCall = 'next' | 'nextString' | 'nextAsync' | 'fill' | 'fillAsync' | 'take' | typeof Symbol.iterator
+export type MakingCall = 'next' | 'nextString' | 'nextAsync' | 'fill' | 'fillAsync' | 'take' | typeof Symbol.iterator
 
 /** The type of `with`, which layouts with tags have. @internal */
 export type TagsOf<F extends readonly Field[]> =

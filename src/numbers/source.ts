@@ -26,6 +26,16 @@ export interface ReadyNumbers {
   putBack?(): void
 }
 
+/** Has no numbers: those of a generator or client whose tags have to be chosen. */
+export const noNumbers: ReadyNumbers = {
+  takeOne: () => 1,
+  id: 0n,
+  idHigh: 0,
+  idLow: 0,
+  fill: () => 0,
+  generation: () => 0,
+}
+
 /** A call that needs more numbers than were ready. */
 export interface Task {
   /** How many numbers are missing. */

@@ -153,6 +153,12 @@ describe('tag.NAME', () => {
     )
   })
 
+  test('is missing in the request that is answered before all others', async () => {
+    const other = await startService({ layouts: [rows as Layout], logLevel: 'info' })
+    const answer = await fetch(`${other.url}/v1/ids`)
+    expect(await answer.json()).toMatchObject({ status: 400, code: 'ERR_OPTION_INVALID', parameter: 'tag.shard' })
+  })
+
   test('is described in the OpenAPI document', async () => {
     const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
       paths: Record<string, { get: { parameters: { name: string; description: string; schema: object }[] } }>

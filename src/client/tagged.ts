@@ -1,0 +1,50 @@
+import { high, low } from '../core/typed-array.js'
+import type { ReadyNumbers } from '../numbers/source.js'
+import type { IdArray } from '../state/engine.js'
+
+/** Ids of batches, whose tags are 0, with other tags. The views of a client share its batches. */
+export class TaggedNumbers implements ReadyNumbers {
+  readonly #ready: ReadyNumbers
+  readonly #tags: bigint
+  readonly #high: number
+  readonly #low: number
+
+  /** @param tags - Each at its place in the id. */
+  constructor(ready: ReadyNumbers, tags: bigint) {
+    const halves = new Uint32Array(BigUint64Array.of(tags).buffer)
+    this.#ready = ready
+    this.#tags = tags
+    this.#high = halves[high] as number
+    this.#low = halves[low] as number
+  }
+
+  step(): number {
+    return this.#ready.step()
+  }
+
+  get id(): bigint {
+    return this.#ready.id | this.#tags
+  }
+
+  get idHigh(): number {
+    return (this.#ready.idHigh | this.#high) >>> 0
+  }
+
+  get idLow(): number {
+    return (this.#ready.idLow | this.#low) >>> 0
+  }
+
+  fill(array: IdArray, from: number, to: number): number {
+    const count = this.#ready.fill(array, from, to)
+    for (let i = from; i < from + count; i++) array[i] = (array[i] as bigint) | this.#tags
+    return count
+  }
+
+  generation(): number {
+    return this.#ready.generation()
+  }
+
+  putBack(): void {
+    this.#ready.putBack?.()
+  }
+}
