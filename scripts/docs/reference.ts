@@ -24,6 +24,7 @@ const unnamed = [
     'BrandedCall',
     'BrandedView',
     'CheckedId',
+    'ClientTagsOf',
     'FormatOf',
     'MakingCall',
     'NumbersOf',

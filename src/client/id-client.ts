@@ -34,7 +34,7 @@ export type ClientOf<F extends readonly Field[]> =
       : TagClient<F> & LayoutClient<F> & Omit<BaseClient, MakingCall>
 
 /** The type of `with`, which layouts with tags have. @internal */
-export type ClientTagsOf<F extends readonly Field[]> =
+type ClientTagsOf<F extends readonly Field[]> =
   string extends TagOf<F> ? { with?(tags: GivenTags<F>): unknown } : [TagOf<F>] extends [never] ? unknown : TagClient<F>
 
 /** The member that only clients of layouts with tags have. */

@@ -18,8 +18,8 @@ export class TaggedNumbers implements ReadyNumbers {
     this.#low = halves[low] as number
   }
 
-  step(): number {
-    return this.#ready.step()
+  takeOne(): number {
+    return this.#ready.takeOne()
   }
 
   get id(): bigint {

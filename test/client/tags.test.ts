@@ -26,8 +26,8 @@ const small = defineLayout({
   epochMs: Date.UTC(2026, 0),
   tickMs: 10,
   fields: [
-    ['timestamp', 34],
     ['kind', 4, 'tag?'],
+    ['timestamp', 34],
     ['worker', 5],
     ['shard', 2, 'tag?'],
     ['sequence', 8],
@@ -56,7 +56,9 @@ describe('a view of a client', () => {
     for (const id of made) expect(view.decode(id).tags).toEqual({ shard: 5 })
     expect(view.tags).toEqual({ shard: 5 })
     expect(Object.isFrozen(view.tags)).toBe(true)
-    expect(inspect(view, { breakLength: Infinity })).toBe(`IdClient { urls: [ '${url}' ], layout: 'rows', tags: { shard: 5 } }`)
+    expect(inspect(view, { breakLength: Infinity })).toBe(
+      `IdClient { urls: [ '${url}' ], layout: 'rows', tags: { shard: 5 } }`,
+    )
     expect(view.stats()).toEqual(client.stats())
     expect(client.stats().issued).toBe(2100)
   })
