@@ -22,9 +22,12 @@ export function momentOf(clock: TermClock): Moment {
  * its node anew.
  *
  * @example
- * const { term } = lease // before the id is made
+ * const lease = await acquireLease({ store, strict: true })
+ * const ids = createGenerator({ lease })
+ * const { term } = lease // when a request has arrived, before the id is made
  * const id = ids.next()
- * if (term === undefined || term.isOver) throw new Error('the answer would come too late')
+ * if (term === undefined || term.isOver) throw new Error('another holder may have answered')
+ * await lease.release()
  */
 export class Term {
   readonly #clock: TermClock

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { beforeEach, expect, it, vi } from 'vitest'
 import { platform } from '#platform'
+import { createGenerator } from '../../src/generator/create.js'
 import { acquireLease, type Lease } from '../../src/lease/lease.js'
 import type { LeaseEvent } from '../../src/platform/events.js'
 import { memoryStore } from '../../src/stores/memory-store.js'
@@ -176,4 +177,28 @@ it('is refused on a store that may forget', async () => {
     code: 'ERR_OPTION_INVALID',
     option: 'strict',
   })
+})
+
+it('a generator from before the lease acquired its node anew may hand out older ids, and one from after it does not', async () => {
+  const { lease } = group()
+  const outage = { isAway: false }
+  const held = await lease('a', outage)
+  const before = createGenerator({ lease: held, engine: 'js', maxWaitMs: 0 })
+  // A caller that needs many ids gets a run of slots.
+  for (let i = 0; i < 1001; i++) before.next()
+  const startMs = platform.wallMs()
+  outage.isAway = true
+  await time.until(time.sleep(10_000))
+  outage.isAway = false
+  const { acquisitions } = held.stats()
+  while (acquisitions === held.stats().acquisitions) await time.until(time.sleep(1))
+  const after = createGenerator({ lease: held, engine: 'js', maxWaitMs: 0, maxAheadMs: 60_000 })
+  const floor = after.next()
+  // The clock of the host is set back to the tick of the run.
+  aheadMs = startMs - platform.wallMs()
+  expect(before.next()).toBeLessThan(floor)
+  expect(after.next()).toBeGreaterThan(floor)
+  before.close()
+  after.close()
+  await time.until(held.release())
 })

@@ -1,11 +1,19 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startEtcd } from '../stores/kinds/etcd.ts'
 import { host } from '../stores/kinds/kind.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
-import type { Server } from '../stores/servers.ts'
+import { freePort, type Server } from '../stores/servers.ts'
+import { read } from '../support/documents.ts'
 import { describeWith } from '../support/needs.ts'
 import { seededRandom } from '../support/random.ts'
 import { repetitions } from '../support/short.ts'
+import { until } from '../support/until.ts'
+import { ask } from './support/clients.ts'
+import { folder, run } from './support/process.ts'
 import { type Figures, noDeadline, type Plan, runGroup } from './support/strict-group.ts'
 
 // Real servers of a strict group on real stores. Eight clients check the order of all answers in real time.
@@ -52,5 +60,60 @@ describeWith(['postgres', 'etcd', 'faketime'], 'a strict group of three servers'
     const figures = await onStore(stores.PostgreSQL, { defect: noDeadline, endsAtInversion: true })
     console.info(`without a deadline: ${told(figures)}`)
     expect(figures.inversions).toBeGreaterThan(0)
+  })
+})
+
+describeWith(['etcd', 'haproxy'], 'two servers behind HAProxy, as docs/order.md configures it', () => {
+  test('answer again after SIGTERM and after kill -9 of the holder', async () => {
+    const store = await startEtcd()
+    const ports = [await freePort(), await freePort()] as const
+    const start = (port: number) =>
+      run(['--strict', '--advertise', `http://${host}:${port}`, '--port', `${port}`, ...stores.etcd.at(store.port)])
+    const servers = new Map(ports.map((port) => [port, start(port)]))
+    const front = await freePort()
+    const [, recipe = ''] = /```text\n(defaults\n.*?)```/s.exec(read('docs/order.md')) ?? []
+    const configuration = recipe
+      .replace('10.0.0.4:4728', `${host}:${front}`)
+      .replace('10.0.0.1:4728', `${host}:${ports[0]}`)
+      .replace('10.0.0.2:4728', `${host}:${ports[1]}`)
+    const file = join(folder, 'strict-haproxy.cfg')
+    writeFileSync(file, configuration)
+    const haproxy = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' })
+    let last = 0n
+    const next = async () => {
+      const { status, body } = await ask(`http://${host}:${front}/v1/ids`).catch(() => ({ status: 0, body: '' }))
+      if (status !== 200) return false
+      const id = BigInt(JSON.parse(`${body}`).ids[0])
+      expect(id).toBeGreaterThan(last)
+      last = id
+      return true
+    }
+    const holder = async () => {
+      for (const port of ports) {
+        const { status } = await ask(`http://${host}:${port}/readyz`).catch(() => ({ status: 0 }))
+        if (status === 200) return port
+      }
+      return undefined
+    }
+    try {
+      for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+        await until(next)
+        const port = (await holder()) as number
+        const server = servers.get(port)
+        server?.child.kill(signal)
+        await server?.ended
+        servers.set(port, start(port))
+        await until(next)
+        expect(await holder()).not.toBe(port)
+      }
+    } finally {
+      haproxy.kill('SIGKILL')
+      await once(haproxy, 'exit')
+      for (const { child, ended } of servers.values()) {
+        child.kill('SIGKILL')
+        await ended
+      }
+      await store.stop()
+    }
   })
 })

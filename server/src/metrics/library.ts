@@ -26,8 +26,8 @@ export function idFamilies(
     if (source.node === undefined || source.isStandby) return []
     return [[{ layout: source.layout.name, node: source.node }, source.readiness().remainingMs / 1000]]
   })
-  const terms = all.flatMap(({ layout, termMs }): [{ layout: string }, number][] =>
-    termMs === undefined ? [] : [[{ layout: layout.name }, termMs]],
+  const holders = all.flatMap(({ layout, termMs }): Series[] =>
+    termMs === undefined ? [] : [[{ layout: layout.name }, termMs > 0 ? 1 : 0]],
   )
   // A service whose node is given shares it with no other.
   const isAny = node === undefined && statefulSet === undefined
@@ -57,16 +57,7 @@ export function idFamilies(
       'Seconds until the ids of a node are used up, unless its lease is renewed.',
       remaining,
     ),
-    gauge(
-      'graupel_holder',
-      '1 if this server of a strict group gives the ids, 0 if another one does.',
-      terms.map(([labels, termMs]) => [labels, termMs > 0 ? 1 : 0]),
-    ),
-    gauge(
-      'graupel_term_remaining_seconds',
-      'Seconds until this server of a strict group gives no more ids, unless its lease is renewed.',
-      terms.map(([labels, termMs]) => [labels, termMs / 1000]),
-    ),
+    gauge('graupel_holder', '1 if this server of a strict group gives the ids, 0 if another one does.', holders),
     gauge(
       'graupel_nodes',
       'Nodes that the services of a store may lease.',
