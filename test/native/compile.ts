@@ -4,6 +4,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { headersOfThisNode } from '../../src/cli/build.ts'
 
 // Builds C++ programs and runs them, two jobs at a time.
 
@@ -138,6 +139,29 @@ export async function build(name: Program, configuration: Configuration, tree = 
   const objects = [object(name, configuration, files, [], tree)]
   if (name === 'pages' || name === 'mutants') objects.push(coreObject(configuration, tree))
   return link(name, configuration, await Promise.all(objects), [], tree)
+}
+
+/** Returns the folder of Node's headers: the folder in npm's options, or the one of this Node, if it has one. */
+export const nodeFolder = (): string | undefined => process.env['npm_config_nodedir'] ?? headersOfThisNode()
+
+/** Builds native/binding without Node. Returns its path. @param node - As {@link nodeFolder} returns it. */
+export async function buildBinding(configuration: Configuration, node: string, tree = repository): Promise<string> {
+  const files = readdirSync(join(native, 'binding')).filter(
+    (file) => file.endsWith('.cc') && file !== 'no_demangler.cc',
+  )
+  const sources = files.map((file) => `native/binding/${file}`)
+  const tests = ['test/native/main.cc', 'test/native/binding_test.cc']
+  const headers = [join(node, 'include/node'), join(native, '../node_modules/node-addon-api')]
+  const defines = [
+    ...['NAPI_VERSION=8', 'NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS', 'NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS'],
+  ]
+  const flags = [...headers.flatMap((folder) => ['-isystem', folder]), ...defines.map((define) => `-D${define}`)]
+  const objects = [
+    object('binding', configuration, sources, flags, tree),
+    object('binding_test', configuration, tests, flags, tree),
+    coreObject(configuration, tree),
+  ]
+  return link('binding', configuration, await Promise.all(objects), [], tree)
 }
 
 /** Runs a program and returns its output. @throws Error with all output unless the program exits with 0. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, describe, it } from 'vitest'
 import { firstOfEachFile } from '../support/defects.ts'
 import { isShort } from '../support/short.ts'
-import { build, folder, removeFolder, run, type Tree, timeout, whyNot } from './compile.js'
+import { build, buildBinding, folder, nodeFolder, removeFolder, run, type Tree, timeout, whyNot } from './compile.js'
 import { copyWithMutants } from './mutants.js'
 import { type Mutation, mutations } from './mutations.js'
 import { leaveOut } from './programs.js'
@@ -17,11 +17,20 @@ const chosen = isShort ? firstOfEachFile(mutations) : mutations
 let made: Promise<Tree> | undefined
 const mutants = () => (made ??= copyWithMutants(join(folder, 'mutants'), mutations))
 
+/** Returns why the program of a mutation cannot be built here, or `undefined`. */
+async function whyNotFor({ test }: Mutation): Promise<string | undefined> {
+  if (test !== 'binding' || nodeFolder() !== undefined) return whyNot(configuration)
+  return 'the headers of this Node are not beside it'
+}
+
 const isModel = (test: string) => test === 'ceiling' || test === 'interleave'
 
 /** Runs the test that has to find a defect. Number 0 is the copy without a defect. */
 async function runWith(number: number, { test = 'ceiling', scene = 0 }: Mutation): Promise<string> {
-  const path = await build(isModel(test) ? 'models' : 'mutants', configuration, await mutants())
+  const path =
+    test === 'binding'
+      ? await buildBinding(configuration, nodeFolder() ?? '', await mutants())
+      : await build(isModel(test) ? 'models' : 'mutants', configuration, await mutants())
   const more = isModel(test) ? ['--preemptions', '1', '--scene', `${scene}`] : []
   return run(path, [test, ...more], { GRAUPEL_MUTANT: `${number}` })
 }
@@ -45,14 +54,14 @@ describe('the programs of test/native', () => {
     const { test = 'ceiling', scene } = mutation
     const where = `${test}${scene === undefined ? '' : `, scene ${scene}`}`
     it.concurrent(`find nothing in ${mutation.file} without a defect: ${where}`, { timeout }, async (context) => {
-      leaveOut(context, await whyNot(configuration))
+      leaveOut(context, await whyNotFor(mutation))
       await runWith(0, mutation)
     })
   }
 
   for (const mutation of chosen) {
     it.concurrent(`notice that ${mutation.defect}`, { timeout }, async (context) => {
-      leaveOut(context, await whyNot(configuration))
+      leaveOut(context, await whyNotFor(mutation))
       const number = mutations.indexOf(mutation) + 1
       let failure = await failureOf(number, mutation)
       // The scene in which a defect shows may change with the source.

@@ -11,7 +11,7 @@ export interface Mutation {
   readonly from: string
   readonly to: string
   /** The test that has to fail; `ceiling` by default. */
-  readonly test?: 'ceiling' | 'interleave' | 'home' | 'deletion' | 'users' | 'uuid' | 'views' | 'observed'
+  readonly test?: 'ceiling' | 'interleave' | 'home' | 'deletion' | 'users' | 'uuid' | 'views' | 'observed' | 'binding'
   /** The scene of a model in which the defect was found. It runs first. */
   readonly scene?: number
 }
@@ -452,6 +452,41 @@ ${fill.replace('!IsOriginal()', '!is_original')}`,
     from: '  RaiseTo(to.observed_tick, from.observed_tick.load(std::memory_order_relaxed));\n',
     to: '',
     test: 'observed',
+  },
+  {
+    defect: 'an id too far ahead of the clock is observed',
+    file: 'binding/exceed.cc',
+    from: '      if (fresh) return Status::kAhead;\n',
+    to: '',
+    test: 'binding',
+  },
+  {
+    defect: 'the word does not rise above an observed id',
+    file: 'binding/exceed.cc',
+    from: 'RaiseFloor(state, slot).has_value() ? Status::kRaised : Status::kMoved',
+    to: 'Status::kRaised',
+    test: 'binding',
+  },
+  {
+    defect: 'a word above an observed id counts as a rollback',
+    file: 'binding/exceed.cc',
+    from: '    RaiseTo(state.observed_tick, layout.TickOf(slot));\n',
+    to: '',
+    test: 'binding',
+  },
+  {
+    defect: 'a word at the slot above an observed id counts as below it',
+    file: 'binding/exceed.cc',
+    from: 'word >= slot',
+    to: 'word > slot',
+    test: 'binding',
+  },
+  {
+    defect: 'an observed tick below 0 is taken',
+    file: 'binding/bounds.cc',
+    from: 'high_tick < 0 || observed_tick < 0',
+    to: 'high_tick < 0',
+    test: 'binding',
   },
   {
     defect: 'a UUID repeats random words of the UUID before it',

@@ -1,14 +1,13 @@
 import { copyFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterAll, describe, it, type TestContext } from 'vitest'
-import { headersOfThisNode } from '../../src/cli/build.ts'
 import { needsAll } from '../support/bare.ts'
 import {
   build,
+  buildBinding,
   type Configuration,
   coreObject,
   link,
-  native,
+  nodeFolder,
   object,
   removeFolder,
   run,
@@ -113,36 +112,11 @@ export function proveModels(configuration: Configuration, proves: Prove, preempt
   )
 }
 
-/**
- * The program of native/binding without Node, on a Node-API whose calls fail on request of binding_test.cc.
- */
+/** The program of `native/binding`, on a Node-API whose calls fail on request of binding_test.cc. */
 export function proveBinding(configuration: Configuration, proves: Prove, behaviour: string): void {
-  const sources = [
-    'addon.cc',
-    'bounds.cc',
-    'calls.cc',
-    'elements.cc',
-    'environment.cc',
-    'exceed.cc',
-    'options.cc',
-    'uuids.cc',
-  ]
-  const files = sources.map((file) => `native/binding/${file}`)
-  const tests = ['test/native/main.cc', 'test/native/binding_test.cc']
   proves(behaviour, async (context) => {
-    // The folder of Node, or the folder in npm's options.
-    const node = process.env['npm_config_nodedir'] ?? headersOfThisNode()
+    const node = nodeFolder()
     leaveOut(context, node === undefined ? 'the headers of this Node are not beside it' : undefined)
-    const headers = [join(node ?? '', 'include/node'), join(native, '../node_modules/node-addon-api')]
-    const defines = [
-      ...['NAPI_VERSION=8', 'NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS', 'NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS'],
-    ]
-    const flags = [...headers.flatMap((folder) => ['-isystem', folder]), ...defines.map((define) => `-D${define}`)]
-    const objects = [
-      object('binding', configuration, files, flags),
-      object('binding_test', configuration, tests, flags),
-      coreObject(configuration),
-    ]
-    await run(await link('binding', configuration, await Promise.all(objects)), ['binding'])
+    await run(await buildBinding(configuration, node ?? ''), ['binding'])
   })
 }

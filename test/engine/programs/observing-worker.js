@@ -1,5 +1,5 @@
-// Observes ids of another node, and makes ids on the node that it shares with other threads. Records each id in
-// shared memory, so the main thread sees it even if this thread is ended at once.
+// Observes ids of another node, and makes ids on the node that it shares with other threads. Records each id
+// in shared memory, so the main thread sees it even if this thread is ended at once.
 import { workerData } from 'node:worker_threads'
 import { createGenerator } from 'graupel'
 
