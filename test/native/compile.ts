@@ -141,7 +141,7 @@ export async function build(name: Program, configuration: Configuration, tree = 
   return link(name, configuration, await Promise.all(objects), [], tree)
 }
 
-/** Returns the folder of Node's headers: the folder in npm's options, or the one of this Node, if it has one. */
+/** Returns the folder of Node's headers: the folder in npm's options, or that of this Node, if it has one. */
 export const nodeFolder = (): string | undefined => process.env['npm_config_nodedir'] ?? headersOfThisNode()
 
 /** Builds native/binding without Node. Returns its path. @param node - As {@link nodeFolder} returns it. */
