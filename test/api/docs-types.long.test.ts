@@ -58,7 +58,7 @@ const unexported = ['declare const brand: unique symbol, idBrand: unique symbol'
 function signature({ code }: Block): string {
   const imports = entries.map(({ entry, names }) => `import { ${names.map((name) => `type ${name}`)} } from '${entry}'`)
   // Parameters with defaults are optional to a caller.
-  const declared = code.replace(/(\w+): ([^\n,]+?) = \{\}/g, '$1?: $2')
+  const declared = code.replace(/(\w+): ([^\n,]+?) = (\{\}|\w+)/g, '$1?: $2')
   return `${imports.join('; ')}; ${unexported}; export declare namespace Documented { ${declared}}`
 }
 
