@@ -141,7 +141,9 @@ export interface ClientStats {
   issued: number
   /** Ids that can be handed out without the service. */
   left: number
-  /** Ids that were fetched and dropped: they were too old, not above an observed id, or came after `close()`. */
+  /**
+   * Ids that were fetched and dropped: they were too old, not above an observed id, or came after `close()`.
+   */
   dropped: number
   /** How many ids the next request asks for. */
   count: number

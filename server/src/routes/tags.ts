@@ -45,8 +45,8 @@ export function needsTags({ tagFields }: Layout): boolean {
  * Returns the tags of a request, each at its place in the id.
  *
  * @param nameOf - Names a tag as the client does, for messages.
- * @throws Problem `ERR_OPTION_INVALID` by that name for a value that does not fit, a tag that is missing, and a
- * tag that the layout does not have
+ * @throws Problem `ERR_OPTION_INVALID` by that name for a value that does not fit, a tag that is missing, and
+ * a tag that the layout does not have
  */
 export function tagBitsOf(layout: Layout, given: GivenTags, nameOf: (tag: string) => string): bigint {
   const { tagFields } = layout
