@@ -8,8 +8,9 @@ export interface IdTexts {
   /** The layout of the ids. */
   readonly layout: Layout
   /**
-   * Makes ids with these tags, and returns the function that writes the text of each. @throws GraupelError
-   * as `fillAsync`
+   * Makes ids with these tags. Returns the function that writes the text of each.
+   *
+   * @throws GraupelError as `fillAsync`
    */
   make(source: IdSource, count: number, tags: bigint): Promise<(index: number) => string>
   /** Reads the id of a text. @throws TypeError, RangeError `ERR_ID_INVALID` */
