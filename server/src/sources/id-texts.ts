@@ -15,7 +15,7 @@ export interface IdTexts {
   make(source: IdSource, count: number, tags: bigint): Promise<(index: number) => string>
   /** Reads the id of a text. @throws TypeError, RangeError `ERR_ID_INVALID` */
   id(text: string): bigint
-  /** Lets the next texts of a source stand for larger ids, or UUIDs. @throws as `id` and `IdSource.observe` */
+  /** Lets the next texts of a source stand for larger ids or UUIDs. @throws as `id`, `IdSource.observe` */
   observe(source: IdSource, text: string): void
 }
 
