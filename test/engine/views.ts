@@ -46,10 +46,11 @@ export function proveViews({ each, terminations }: Views): void {
     it('3 workers and this thread make ids by views of a lease, which moves to another node', async () => {
       const namespace = freshNamespace()
       const store = memoryStore()
-      const lease = await acquireLease({ store, layout, namespace, windowMs: 1000 })
-      const options = { engine, lease: lease.handle, maxWaitMs: 10_000 }
+      const lease = await acquireLease({ store, layout, namespace, windowMs: 3000 })
+      // Ids that are ahead of the clock would meet the ceiling.
+      const options = { engine, lease: lease.handle, maxWaitMs: 10_000, maxAheadMs: 100 }
       const ids = createGenerator({ ...options, lease })
-      const workers = await startWorkers(3, 8_000_000, options as never, { program })
+      const workers = await startWorkers(3, 2_000_000, options as never, { program, data: { pauseMs: 1 } })
       const own: bigint[] = []
       const make = (count: number) =>
         makeIds(ids, (made) => {
@@ -59,18 +60,21 @@ export function proveViews({ each, terminations }: Views): void {
       // More ids would keep the event loop from renewing the lease.
       const part = Math.min(each, 20_000)
       await make(part)
+      await until(() => workers.every((worker) => worker.made().length > 1000))
       const { node } = lease
       await steal(store, namespace, node)
       await until(() => lease.node !== node)
       await make(own.length + part)
       const nodesOf = (made: BigUint64Array) => [...new Set(made.map((id) => (id >> 18n) & 15n))].map(Number)
-      await until(() => workers.every((worker) => nodesOf(worker.made().slice(-1))[0] === lease.node))
+      const ofNode = (made: BigUint64Array, of: number) => made.filter((id) => ((id >> 18n) & 15n) === BigInt(of))
+      const haveMoved = until(() => workers.every((worker) => ofNode(worker.made(), lease.node).length > 1000))
+      await Promise.race([haveMoved, ...workers.map(({ ended }) => ended.then(() => expect.unreachable('it ended')))])
       await Promise.all(workers.map(({ worker }) => worker.terminate()))
       const made = [BigUint64Array.from(own), ...workers.map((worker) => worker.made().slice())]
       for (const some of made) {
         expect(nodesOf(some)).toEqual([node, lease.node])
         for (const of of [node, lease.node]) {
-          expect(shardsOf(some.filter((id) => ((id >> 18n) & 15n) === BigInt(of)))).toEqual(shards)
+          expect(shardsOf(ofNode(some, of))).toEqual(shards)
         }
         // The bits above the node are the time.
         const ticks = some.map((id) => id >> 22n)

@@ -22,7 +22,7 @@ export async function startWorkers(
   options: GeneratorOptions,
   { program = workerFile, calls = 'next', data }: Work = {},
 ) {
-  const start = new SharedArrayBuffer(8)
+  const start = new SharedArrayBuffer(12)
   const flag = new Int32Array(start)
   const workers = Array.from({ length: count }, () => {
     const ids = new SharedArrayBuffer(idsEach * 8)
