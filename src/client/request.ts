@@ -24,19 +24,26 @@ function knownExtras(): Extras {
   return extras
 }
 
+/** What requests ask their client for, and tell it. */
+interface RequestingClient {
+  /** Returns the largest id that was observed; -1n if none was. */
+  observed(): bigint
+  /** Gets each answer without ids. */
+  refused(answer: Answer): void
+}
+
 /** The requests of one client. */
 export class Requests {
   readonly #options: ResolvedOptions
   readonly #clocks: Clock
   readonly #replays: Replays
-  readonly #observed: () => bigint
+  readonly #client: RequestingClient
 
-  /** @param observed - Returns the largest id that was observed; -1n if none was. */
-  constructor(options: ResolvedOptions, clocks: Clock, replays: Replays, observed: () => bigint) {
+  constructor(options: ResolvedOptions, clocks: Clock, replays: Replays, client: RequestingClient) {
     this.#options = options
     this.#clocks = clocks
     this.#replays = replays
-    this.#observed = observed
+    this.#client = client
   }
 
   /**
@@ -50,7 +57,7 @@ export class Requests {
     const askedMs = this.#clocks.monotonicMs()
     const askedWallMs = this.#clocks.wallMs()
     const generation = presentGeneration()
-    const after = this.#observed()
+    const after = this.#client.observed()
     const fail = (reason: string, cause?: unknown) =>
       new GraupelError('ERR_SERVICE_UNAVAILABLE', `${server.url} ${reason}`, { cause })
     let token: string | undefined
@@ -103,6 +110,7 @@ export class Requests {
       signal.throwIfAborted()
       const answer = await this.#send(`${url}${path}?${query}`, given, signal)
       if (answer.status === 200) return readRuns(answer, asked, signal)
+      this.#client.refused(answer)
       const refusal = await refusalOf(answer, { url, count, token: given, wallMs: this.#clocks.wallMs(), signal })
       // The token may have been rotated since the function gave it.
       const isStale = answer.status === 401 && typeof token === 'function' && !isAgain

@@ -29,7 +29,16 @@ export class Servers {
     this.#current = order.reduce((best, at) => (waitMs(at) < waitMs(best) ? at : best))
     return this.all[this.#current] as Server
   }
+
+  /** Begins with a server, if it is one of these: the token goes to no other. */
+  prefer(url: string): void {
+    const at = this.all.findIndex((server) => server.url === url)
+    if (at >= 0) this.#current = at
+  }
 }
+
+/** The header by which a server of a strict group names the server that gives the ids. */
+const holderHeader = 'graupel-holder'
 
 /** Asks the servers of an id service for batches. */
 export class Service {
@@ -38,12 +47,18 @@ export class Service {
   readonly #requests: Requests
   readonly #servers: Servers
 
-  /** @param observed - As of {@link Requests}. Each attempt asks for ids above it. */
+  /** @param observed - Returns the largest observed id. Each attempt asks for ids above it. */
   constructor(options: ResolvedOptions, clock: Clock, observed: () => bigint) {
     this.#options = options
     this.#clock = clock
-    this.#requests = new Requests(options, clock, new Replays(options.layout), observed)
     this.#servers = new Servers(options.urls, clock.random())
+    this.#requests = new Requests(options, clock, new Replays(options.layout), {
+      observed,
+      refused: ({ headers }) => {
+        const holder = headers.get(holderHeader)
+        if (holder !== null) this.#servers.prefer(holder)
+      },
+    })
   }
 
   /**

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'graupel/client'
 import { describe, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
-import { fakeService, refuse } from './service.ts'
+import { type FakeService, fakeService, refuse } from './service.ts'
 
 // Servers that fail or refuse, and the client's reactions.
 
@@ -140,6 +140,28 @@ describe('after a failure', () => {
     expect(errors.map(({ filled }) => filled)).toEqual([undefined, 0, undefined])
     expect(service.asked.length).toBeLessThan(4)
     ids.close()
+  })
+
+  test('the server that gives the ids of a strict group is asked next, if it is one of the servers', async () => {
+    const all = await Promise.all([1, 2, 3, 4].map((node) => fakeService({ node })))
+    const [holder, ...standbys] = all as [FakeService, ...FakeService[]]
+    const elsewhere = await fakeService({ node: 5 })
+    for (const named of [holder, elsewhere]) {
+      const asked = () => all.map((one) => one.asked.length)
+      const before = asked()
+      for (const standby of standbys) {
+        standby.script = (_, response) => {
+          response.setHeader('graupel-holder', named.url)
+          refuse(response, 503, 'another server gives the ids')
+        }
+      }
+      const ids = await connect({ urls: all.map(({ url }) => url), count: 10 })
+      ids.next()
+      ids.close()
+      const requests = asked().reduce((sum, count, at) => sum + count - (before[at] as number), 0)
+      expect(requests).toBeLessThanOrEqual(named === holder ? 2 : 4)
+    }
+    expect(elsewhere.asked).toEqual([])
   })
 
   test('a server is asked again later', async () => {

@@ -136,15 +136,17 @@ it.each([
 
 it('a standby takes a node that was released within a quarter of a second', async () => {
   const { lease } = group()
-  const held = await lease('a')
-  const standby = lease('b')
-  await time.until(time.sleep(5000))
-  const startMs = time.monotonicMs()
+  let held = await lease('a')
+  for (let round = 0; round < 10; round++) {
+    const standby = lease(`${round}`)
+    await time.until(time.sleep(5000))
+    const startMs = time.monotonicMs()
+    await time.until(held.release())
+    held = await time.until(standby)
+    expect(time.monotonicMs() - startMs).toBeLessThanOrEqual(250)
+    expect(held.node).toBe(0)
+  }
   await time.until(held.release())
-  const next = await time.until(standby)
-  expect(time.monotonicMs() - startMs).toBeLessThanOrEqual(250)
-  expect(next.node).toBe(0)
-  await time.until(next.release())
 })
 
 it('a standby publishes each holder once', async () => {

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { GraupelError, type LeaseEvent } from 'graupel'
 
 /** The header with the address of the server of a strict group that gives the ids. */
-export const holderHeader = 'graupel-holder'
+const holderHeader = 'graupel-holder'
 
 /** Refuses ids, because another server of the strict group gives them. */
 export class StandbyError extends Error {

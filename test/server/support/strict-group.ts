@@ -84,6 +84,15 @@ class Member {
     return (this.#running as Running).child
   }
 
+  /** Starts it again if it has ended by itself, as a supervisor does: with a wrong clock it cannot start. */
+  revive(): void {
+    if (this.#hasEnded) this.start()
+  }
+
+  get #hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null
+  }
+
   get pid(): number {
     return (this.#running as Running).pid
   }
@@ -153,9 +162,13 @@ export async function runGroup({
   const kinds = ['kill', 'stop', 'cut', 'kill', 'release', 'kill'] as const
   for (let round = 0; !isDone(); round++) {
     // Clocks within the skew that a lease takes, mostly behind, and sometimes one that is far behind.
-    for (const member of members) member.setClock(random() < 0.1 ? -5000 : (random() - 0.85) * 1100)
+    for (const member of members) {
+      member.setClock(random() < 0.1 ? -5000 : (random() - 0.85) * 1100)
+      member.revive()
+    }
     await sleep(wanted.answers / wanted.kills / 20 + random() * 300)
     const member = holder()
+    member.revive()
     const startMs = performance.now()
     const kind = endsAtInversion ? 'cut' : (kinds[round % kinds.length] as (typeof kinds)[number])
     if (kind === 'kill') {
@@ -170,7 +183,7 @@ export async function runGroup({
       counts.stops++
       await stopProcess(member.pid)
       await sleep(random() * 4000)
-      process.kill(member.pid, 'SIGCONT')
+      member.child.kill('SIGCONT')
       await clients.untilAnswered(performance.now())
     } else {
       counts.cuts++
