@@ -103,8 +103,8 @@ export class Service {
 }
 
 /**
- * A server of a strict group waits for as long as another one has the node. Two calls of a store that does not
- * answer fit into a window.
+ * A server of a strict group waits for as long as another one has the node. Two calls of a store that does
+ * not answer fit into a window.
  */
 function strictLease(windowMs: number) {
   return { acquireTimeoutMs: Number.MAX_SAFE_INTEGER, callTimeoutMs: Math.floor(windowMs / 3) }

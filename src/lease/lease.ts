@@ -89,8 +89,8 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   }
 
   /**
-   * The term of a strict lease, which says whether no other lease can have taken the node; `undefined` without
-   * the option `strict`, and while the lease has no node.
+   * The term of a strict lease, which says whether no other lease can have taken the node; `undefined`
+   * without the option `strict`, and while the lease has no node.
    */
   get term(): Term | undefined {
     return this.#renewal.term

@@ -42,7 +42,7 @@ describe('the simulation notices', () => {
 })
 
 describe('the checker of real-time order', () => {
-  /** Returns the requests that it finds out of order. Each answer has the times of its request and of itself. */
+  /** Returns what is out of order. Each answer has the times of its request and of itself. */
   const found = (...answers: readonly (readonly [madeMs: number, givenMs: number, ...ids: number[]])[]) => {
     const order = new RealTimeOrder()
     for (const [madeMs, givenMs, ...ids] of answers) {

@@ -92,7 +92,7 @@ export function complete(given: Given): Options {
   return options
 }
 
-/** Returns what is wrong with the options of a strict group: only one process of one node and layout has an order. */
+/** Returns what is wrong with the options of a strict group. It has one process, one node and one layout. */
 function strictRules(options: Options): string[] {
   const { strict, advertise, workers, node, nodes, statefulSet, layouts, acquireTimeoutMs } = options
   if (!strict) {

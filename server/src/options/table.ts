@@ -36,7 +36,7 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 /** More than the library's least window: with 100 ms, a busy host lost its lease once a second. */
 const leastWindowMs = 1000
-/** The default of --window-ms with --strict: clients wait for the next holder for this time at most, and a poll. */
+/** The default of --window-ms with --strict. Clients wait for the next holder for this time and a poll. */
 export const strictWindowMs = 2000
 
 /**

@@ -140,14 +140,16 @@ export class IdSource {
     return this.#lease?.signal.aborted ? undefined : this.#lease?.term
   }
 
-  /** Milliseconds until the server gives no more ids in order, unless the store renews; `undefined` without `strict`. */
+  /** Milliseconds until a strict source gives no more ids, unless its lease is renewed. */
   get termMs(): number | undefined {
     return this.#standby === undefined ? undefined : (this.#term?.remainingMs ?? 0)
   }
 
   /**
-   * Makes ids in the term in which they were asked for. The request was made before the term was over, and so
-   * before any answer of the next holder (docs/order.md, "Strict order"). @throws StandbyError; as `nextAsync`
+   * Makes ids in the term in which they were asked for. The request was made before the term was over, and
+   * so before any answer of the next holder (docs/order.md, "Strict order").
+   *
+   * @throws StandbyError; as `nextAsync`
    */
   async #inTerm<T>(make: (ids: IdGenerator) => Promise<T>): Promise<T> {
     // Read before the ids are made: they may be older than a term that begins meanwhile.

@@ -10,7 +10,7 @@ export interface Answer {
   readonly last: bigint
 }
 
-/** An answer with an id that is not above all ids of an answer which was given before its request was made. */
+/** An answer with an id that is not above all ids of an answer that was given before its request. */
 export interface Inversion {
   readonly before: Answer
   readonly after: Answer
@@ -34,7 +34,7 @@ export class RealTimeOrder {
     if (last === undefined || answer.last > last.last) this.#largest.push(answer)
   }
 
-  /** Forgets answers that no later request needs. @param madeMs - No request that is still open was made before. */
+  /** Forgets answers that no later request needs. @param madeMs - No open request was made before. */
   forget(madeMs: number): void {
     const kept = this.#indexOfFirst(madeMs) - 1
     if (kept > 0) this.#largest.splice(0, kept)

@@ -53,8 +53,8 @@ class Connection {
 }
 
 /**
- * Clients of a strict group, which check the order of all their answers. Most follow the holder; the others ask any
- * server, also one that was the holder before.
+ * Clients of a strict group, which check the order of all their answers. Most follow the holder; the others
+ * ask any server, also one that was the holder before.
  */
 export class StrictClients {
   readonly order = new RealTimeOrder()
