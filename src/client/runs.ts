@@ -5,8 +5,8 @@ import type { IdArray } from '../state/engine.js'
 import { isAscendingByTime } from './replays.js'
 
 /**
- * The media type of runs, and the bytes of one: `first` in 8, `count` and `stride` in 4 each, all little-endian
- * and unsigned.
+ * The media type of runs, and the bytes of one: `first` in 8, `count` and `stride` in 4 each, all
+ * little-endian and unsigned.
  */
 export const runsType = 'application/vnd.graupel.runs'
 export const bytesOfRun = 16

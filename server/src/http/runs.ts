@@ -9,7 +9,8 @@ export interface NumberRun {
 }
 
 /**
- * The bytes of a run: `first` in 8 bytes, `count` and `stride` in 4 bytes each, all little-endian and unsigned.
+ * The bytes of a run: `first` in 8 bytes, `count` and `stride` in 4 bytes each, all little-endian and
+ * unsigned.
  */
 const bytesOfRun = 16
 
@@ -24,7 +25,7 @@ export interface RunRule {
 /** Returns the rule for ids: in a run, only the sequence differs. So a run never crosses a tick. */
 export function runRuleOf({ sequence }: Layout): RunRule {
   const changing = ((1n << BigInt(sequence.bits)) - 1n) << BigInt(sequence.shift)
-  // A stride of 2^32 has no room in a run. With a stride of 1, which changes a fixed bit, each such id is a run.
+  // A stride of 2^32 has no room in a run. With a stride of 1, which changes a fixed bit, each id is a run.
   return { stride: sequence.shift < 32 ? 2 ** sequence.shift : 1, fixed: BigInt.asUintN(64, ~changing) }
 }
 
@@ -72,9 +73,9 @@ export class Runs {
   }
 
   /**
-   * Returns the index behind the numbers that ascend by the stride from index `at` on. It looks at few of them:
-   * numbers are at least a stride apart, so those between two numbers are consecutive if the two are as many
-   * strides apart as places.
+   * Returns the index behind the numbers that ascend by the stride from index `at` on. It looks at few of
+   * them: numbers are at least a stride apart, so those between two numbers are consecutive if the two are as
+   * many strides apart as places.
    */
   #endOf(numbers: BigUint64Array, at: number): number {
     const from = numbers[at] as bigint
