@@ -19,8 +19,13 @@ export function copyManual(): void {
   for (const file of manual) {
     const copy = join(folder, basename(file))
     if (file.endsWith('.webp')) copyFileSync(file, copy)
-    else writeFileSync(copy, readFileSync(file, 'utf8').replace(/(?<=\]\()(?!https?:|#)[^)#]+/g, placeOf))
+    else writeFileSync(copy, linksInPackages(readFileSync(file, 'utf8')))
   }
+}
+
+/** Leads links to the files of both packages. Neither has the benchmarks, so their names stay without a link. */
+function linksInPackages(text: string): string {
+  return text.replace(/\[([^\]]+)\]\(benchmarks\.md[^)]*\)/g, '$1').replace(/(?<=\]\()(?!https?:|#)[^)#]+/g, placeOf)
 }
 
 /** Returns the place of the target of a link, seen from the copy. npm puts graupel beside graupel-server. */

@@ -208,8 +208,8 @@ export const mutations: Shown[] = [
     defect: 'a lease never expires',
     seed: 164742775,
     file: nodeSearch,
-    from: 'if (this.freeAtMs(record) >= nowMs) return undefined',
-    to: 'if (!record.isReleased || this.freeAtMs(record) >= nowMs) return undefined',
+    from: ': this.freeAtMs(record) < nowMs',
+    to: ': record.isReleased && this.freeAtMs(record) < nowMs',
     ...durable,
   },
   {
