@@ -176,7 +176,7 @@ export function hooksWithout(rule: string): Search {
 }
 
 /**
- * The claim without a rule. S3 takes two late processes, while a third one makes five steps; S8 and S9 take a
+ * The claim without a rule. S3 takes two late processes, while a third one makes five links; S8 and S9 take a
  * claim that is removed, S10 a claim that is deleted, S11 one that is deleted while the clock is set back.
  */
 export function claimWithout(rule: string): Search {

@@ -86,12 +86,14 @@ export const codecs: readonly Workload[] = [
     isRight: (timestampMs: number, id, { shift, epochMs }) =>
       BigInt(timestampMs) === (id >> BigInt(shift)) + BigInt(epochMs),
   }),
-  codec({
-    name: 'observe',
-    title: 'observe() of ids of the past',
-    use: ({ observer }) => observer?.observe,
-    isRight: (seen: bigint, id, _stamp, { observer }) => seen === id && (observer?.next() ?? 0n) > id,
-  }),
+  ...inSection('Observed ids', [
+    codec({
+      name: 'observe',
+      title: 'observe() of ids of the past',
+      use: ({ observer }) => observer?.observe,
+      isRight: (seen: bigint, id, _stamp, { observer }) => seen === id && (observer?.next() ?? 0n) > id,
+    }),
+  ]),
   ...inSection('Kinds', [...ofKind('typed', 'kind'), ...ofKind('opaque', 'kind-opaque')]),
   ...inSection('Masks', [
     codec({

@@ -15,7 +15,7 @@ inline bool SlotAbove(const Layout& layout, uint64_t id, uint64_t* slot) {
   const uint64_t tick = id >> layout.timestamp_shift;
   if (tick > layout.max_tick) return false;
   const uint64_t sequence = (id >> layout.sequence_shift) & (layout.Capacity() - 1);
-  const uint64_t step = uint64_t{1} << layout.sequence_shift;
+  const uint64_t stride = uint64_t{1} << layout.sequence_shift;
   const uint64_t first = layout.BaseId(tick);
   const uint64_t same = first + (sequence << layout.sequence_shift);
   *slot = layout.FirstSlot(tick);
@@ -23,7 +23,7 @@ inline bool SlotAbove(const Layout& layout, uint64_t id, uint64_t* slot) {
   *slot += sequence;
   if (same > id) return true;
   *slot += 1;
-  if (sequence + 1 < layout.Capacity() && same + step > id) return true;
+  if (sequence + 1 < layout.Capacity() && same + stride > id) return true;
   *slot = layout.FirstSlot(tick + 1);
   return tick < layout.max_tick;
 }

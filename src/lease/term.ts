@@ -42,7 +42,10 @@ export class Term {
     this.#end = this.#endFrom(sent)
   }
 
-  /** Whether another lease may have the node. It stays so, unless the store acknowledges a renewal. */
+  /**
+   * Whether another lease may have the node. False again after a renewal that the store acknowledges, and after
+   * a wall clock that ran ahead is set back.
+   */
   get isOver(): boolean {
     return this.remainingMs === 0
   }

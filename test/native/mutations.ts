@@ -407,8 +407,8 @@ ${fill.replace('!IsOriginal()', '!is_original')}`,
   {
     defect: 'a slot above the last tick is found if its sequence is used up',
     file: 'core/observed.h',
-    from: 'sequence + 1 < layout.Capacity() && same + step > id',
-    to: 'same + step > id',
+    from: 'sequence + 1 < layout.Capacity() && same + stride > id',
+    to: 'same + stride > id',
     test: 'observed',
   },
   {

@@ -57,7 +57,7 @@ export function idFamilies(
       'Seconds until the ids of a node are used up, unless its lease is renewed.',
       remaining,
     ),
-    gauge('graupel_holder', '1 if this server of a strict group gives the ids, 0 if another one does.', holders),
+    gauge('graupel_holder', '1 if this server of a strict group gives ids, otherwise 0.', holders),
     gauge(
       'graupel_nodes',
       'Nodes that the services of a store may lease.',
