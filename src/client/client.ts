@@ -114,6 +114,8 @@ class Client extends Numbers implements BaseClient {
   readonly #shared: Shared
   /** The client and the tags of a view. */
   readonly #viewed: { readonly client: Client; readonly tags: TagValues } | undefined
+  /** The numbers of a view. */
+  readonly #tagged: TaggedNumbers | undefined
   /** The first tag that has to be chosen, if none is. */
   readonly #missing: string | undefined
 
@@ -130,6 +132,7 @@ class Client extends Numbers implements BaseClient {
     this.#options = options
     this.#shared = shared
     this.#viewed = viewed
+    this.#tagged = tagged
     this.#missing = missing
   }
 
@@ -236,6 +239,7 @@ class Client extends Numbers implements BaseClient {
   }
 
   protected end(): void {
+    this.#tagged?.close()
     if (this.#viewed !== undefined) return
     this.#shared.batches.clear()
     this.#shared.prefetcher.close()

@@ -8,6 +8,7 @@ export class TaggedNumbers implements ReadyNumbers {
   readonly #tags: bigint
   readonly #high: number
   readonly #low: number
+  #isClosed = false
 
   /** @param tags - Each at its place in the id. */
   constructor(ready: ReadyNumbers, tags: bigint) {
@@ -19,7 +20,7 @@ export class TaggedNumbers implements ReadyNumbers {
   }
 
   takeOne(): number {
-    return this.#ready.takeOne()
+    return this.#isClosed ? 1 : this.#ready.takeOne()
   }
 
   get id(): bigint {
@@ -35,9 +36,15 @@ export class TaggedNumbers implements ReadyNumbers {
   }
 
   fill(array: IdArray, from: number, to: number): number {
+    if (this.#isClosed) return 0
     const count = this.#ready.fill(array, from, to)
     for (let i = from; i < from + count; i++) array[i] = (array[i] as bigint) | this.#tags
     return count
+  }
+
+  /** Hands out no more ids. The batches stay, for the other views. */
+  close(): void {
+    this.#isClosed = true
   }
 
   generation(): number {

@@ -105,7 +105,8 @@ export class LeaseProtocol {
     const key = this.#parts.group.keyOf(node)
     const endMs = this.#parts.group.timeOf(record.ceiling)
     const beforeMs = this.#parts.clock.monotonicMs()
-    const nowMs = await this.#storeClock.nowMs(key, signal)
+    // A holder whose clock is wrong may make no ids. So that a standby takes over, it does not renew either.
+    const nowMs = await this.#storeClock[this.#parts.rules.strict ? 'checkedMs' : 'nowMs'](key, signal)
     if (nowMs >= endMs) return 'lapsed'
     this.#checkAdvance({ nowMs, beforeMs })
     const ceiling = Math.max(record.ceiling, this.#parts.group.tickAt(nowMs + this.#parts.rules.windowMs))

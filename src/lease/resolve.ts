@@ -24,17 +24,31 @@ export function resolveLeaseOptions<F extends readonly Field[]>(options: LeaseOp
   const layout = resolveLayout({ layout: read.layout, epoch })
   checkLifetime(layout, platform.wallMs())
   checkWindow(read.windowMs, layout, read.store)
-  checkStrict(read.strict, read.store)
+  if (read.strict) checkStrict(read)
   return { ...others, owner, layout, nodes: chooseNodes(layout, node, nodes) }
 }
 
-/** A store that forgets a record lets another lease take the node while the holder still answers. */
-function checkStrict(strict: boolean, { name, durable }: Store): void {
-  if (!strict || durable) return
-  throw typeError(
+/**
+ * A store that forgets a record lets another lease take the node while the holder still answers. A lease that
+ * waits for its floor for a window, because the store's clock is ahead, would lose its node meanwhile.
+ */
+function checkStrict({
+  store,
+  windowMs,
+  maxClockSkewMs,
+}: Pick<ResolvedLeaseOptions, 'store' | 'windowMs' | 'maxClockSkewMs'>): void {
+  if (!store.durable) {
+    throw typeError(
+      'ERR_OPTION_INVALID',
+      `strict is true, and the store '${store.name}' may forget what it has acknowledged, so the order could be wrong; use a durable store, or pass assumeDurable: true to it if it never forgets`,
+      'strict',
+    )
+  }
+  if (windowMs >= 2 * maxClockSkewMs) return
+  throw rangeError(
     'ERR_OPTION_INVALID',
-    `strict is true, and the store '${name}' may forget what it has acknowledged, so the order could be wrong; use a durable store, or pass assumeDurable: true to it if it never forgets`,
-    'strict',
+    `windowMs is ${windowMs}, and maxClockSkewMs ${maxClockSkewMs}; with strict, pass a window of at least twice maxClockSkewMs`,
+    'windowMs',
   )
 }
 

@@ -106,6 +106,13 @@ describe('a view of a client', () => {
     const [one, two] = [client.with({ shard: 1 }), client.with({ shard: 2 })]
     one.close()
     expect(caught(() => one.next()).code).toBe('ERR_CLOSED')
+    two.next()
+    const three = client.with({ shard: 3 })
+    three.next()
+    three.close()
+    for (const call of [three.next, three.nextString, () => three.take(1), () => [...three].length]) {
+      expect(caught(call).code).toBe('ERR_CLOSED')
+    }
     expect(decode(two.next(), rows).tags.shard).toBe(2)
     client.close()
     expect(caught(() => two.take(5000)).code).toBe('ERR_CLOSED')

@@ -41,6 +41,12 @@ describe('an option of acquireLease that is wrong', () => {
     ['callTimeoutMs 0', { callTimeoutMs: 0 }, 'RangeError', 'ERR_OPTION_INVALID'],
     ['maxClockSkewMs infinite', { maxClockSkewMs: Number.POSITIVE_INFINITY }, 'RangeError', 'ERR_OPTION_INVALID'],
     ['strict as a number', { strict: 1 }, 'TypeError', 'ERR_OPTION_INVALID'],
+    [
+      'strict with a window below twice the skew',
+      { strict: true, windowMs: 1999, maxClockSkewMs: 1000 },
+      'RangeError',
+      'ERR_OPTION_INVALID',
+    ],
     ['an empty owner', { owner: '' }, 'RangeError', 'ERR_OPTION_INVALID'],
     ['an owner that is no text', { owner: 7 }, 'TypeError', 'ERR_OPTION_INVALID'],
     ['an empty namespace', { namespace: '' }, 'RangeError', 'ERR_OPTION_INVALID'],

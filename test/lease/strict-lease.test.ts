@@ -24,7 +24,7 @@ const windowMs = 2000
 function group(answerMs = 0) {
   const inner = memoryStore()
   const namespace = freshNamespace()
-  const lease = (owner: string, outage = { isAway: false }): Promise<Lease> => {
+  const lease = (owner: string, outage = { isAway: false, storeAheadMs: 0 }): Promise<Lease> => {
     const guarded =
       <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
       async (...args: A) => {
@@ -37,7 +37,7 @@ function group(answerMs = 0) {
     const store: Store = {
       ...inner,
       ...{ read: guarded(read), list: guarded(list), write: guarded(write) },
-      nowMs: guarded(async () => platform.wallMs()),
+      nowMs: guarded(async () => platform.wallMs() + outage.storeAheadMs),
     }
     const acquireTimeoutMs = Number.MAX_SAFE_INTEGER
     return acquireLease({
@@ -66,7 +66,7 @@ it('a lease has a term only if it is strict', async () => {
 
 it('a renewal prolongs the term, and a store that is away ends it', async () => {
   const { lease } = group()
-  const outage = { isAway: false }
+  const outage = { isAway: false, storeAheadMs: 0 }
   const held = await lease('a', outage)
   const { term } = held
   await time.until(time.sleep(10_000))
@@ -113,7 +113,7 @@ it.each([
   'a standby takes the node after the term of the holder, if the clocks of the store and the hosts %s',
   async (_, ms) => {
     const { lease } = group()
-    const outage = { isAway: false }
+    const outage = { isAway: false, storeAheadMs: 0 }
     const held = await lease('a', outage)
     const term = held.term
     let taken: Lease | undefined
@@ -183,7 +183,7 @@ it('is refused on a store that may forget', async () => {
 
 it('a generator from before the lease acquired its node anew may hand out older ids, and one from after it does not', async () => {
   const { lease } = group()
-  const outage = { isAway: false }
+  const outage = { isAway: false, storeAheadMs: 0 }
   const held = await lease('a', outage)
   const before = createGenerator({ lease: held, engine: 'js', maxWaitMs: 0 })
   // A caller that needs many ids gets a run of slots.
@@ -203,4 +203,15 @@ it('a generator from before the lease acquired its node anew may hand out older 
   before.close()
   after.close()
   await time.until(held.release())
+})
+
+it('a holder whose clock is wrong renews no longer, and a standby takes the node', async () => {
+  const { lease } = group()
+  const clocks = { isAway: false, storeAheadMs: 0 }
+  const holder = await lease('a', clocks)
+  const standby = lease('b')
+  clocks.storeAheadMs = -3_600_000
+  await time.until(time.sleep(3 * windowMs))
+  expect(holder.term === undefined || holder.term.isOver).toBe(true)
+  expect((await time.until(standby)).term?.isOver).toBe(false)
 })

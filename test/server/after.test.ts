@@ -219,6 +219,20 @@ describe('ID.NEXT … AFTER', () => {
     expect(BigInt(id)).toBeLessThan(2n ** 53n)
   })
 
+  test('tells commands of a pipeline apart that have one text in two formats', async () => {
+    // In base62, this text is an id of the future.
+    const text = '20000000000'
+    const words = [
+      ['ID.NEXT', 1, 'AFTER', text],
+      ['ID.NEXT', 1, 'BASE62', 'AFTER', text],
+    ]
+    const [first, second] = await resp.send(words.map((all) => command(...all)).join(''), words.length)
+    expect(BigInt((first as string[])[0] as string)).toBeGreaterThan(20_000_000_000n)
+    const large = parseId(text, 'base62')
+    if (large > ahead(0)) expect(refused(second)).toMatch(/^ERR_/)
+    else expect(parseId((second as string[])[0] as string, 'base62')).toBeGreaterThan(large)
+  })
+
   test('keeps the order of the commands of a pipeline', async () => {
     const [one, two] = [ahead(600), ahead(700)]
     const words = [

@@ -1,3 +1,4 @@
+import { defineLayout } from 'graupel'
 import { memoryStore, type Store } from 'graupel/stores'
 import { describe, expect, test } from 'vitest'
 import { complete } from '../../server/src/options/complete.ts'
@@ -143,6 +144,39 @@ describe('options of a strict group', () => {
     })
     expect(complete({})).toMatchObject({ strict: false, windowMs: 6000, drainMs: 1000 })
     expect(complete({}).node).toBeUndefined()
+  })
+
+  test.each([
+    [
+      'whose ids begin with the sequence',
+      [
+        ['sequence', 22],
+        ['timestamp', 41],
+      ],
+      /begin with the sequence/,
+    ],
+    [
+      'with a tag above the sequence',
+      [
+        ['timestamp', 41],
+        ['shard', 6, 'tag?'],
+        ['sequence', 16],
+      ],
+      /the tag 'shard' of layout 'own' is above its sequence/,
+    ],
+  ] as const)('a layout %s is refused, because ids of a tick would be out of order', (_, fields, message) => {
+    const own = defineLayout({ name: 'own', epochMs: 0, tickMs: 1, fields: [...fields] })
+    expect(() => complete({ strict: true, layouts: [own] })).toThrow(message)
+  })
+
+  test('a layout with tags below the sequence is taken', () => {
+    const fields = [
+      ['timestamp', 41],
+      ['sequence', 16],
+      ['shard', 6, 'tag?'],
+    ] as const
+    const own = defineLayout({ name: 'own', epochMs: 0, tickMs: 1, fields })
+    expect(complete({ strict: true, layouts: [own] })).toMatchObject({ strict: true })
   })
 
   test.each([

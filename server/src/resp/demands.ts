@@ -131,5 +131,5 @@ export function idsOf(key: string, count: number, { layouts }: Sources, wish: Id
     observe?.(source)
     return source.fill(array, bits)
   }
-  return { key, load, from, rule: numbers.runs, count, form, wish: `${after} ${bits}`, take }
+  return { key, load, from, rule: numbers.runs, count, form, wish: `${form} ${after} ${bits}`, take }
 }

@@ -250,7 +250,13 @@ export class IdSource {
 
   async #acquireNode(): Promise<void> {
     const lease = await acquireLease({ ...this.#choice, layout: this.layout, signal: this.#end.signal })
-    this.#make(lease)
+    try {
+      this.#make(lease)
+    } catch (error) {
+      // Otherwise it would renew itself, and keep its node from this and every other server.
+      await lease.release()
+      throw error
+    }
     this.#lease = lease
     this.#error = undefined
     if (this.#standby !== undefined) lease.on('moved', () => this.#begin(lease))
