@@ -23,7 +23,7 @@ export function copyManual(): void {
   }
 }
 
-/** Leads links to the files of both packages. Neither has the benchmarks, so their names stay without a link. */
+/** Leads links to the files of both packages. Neither has benchmarks.md, whose name stays without a link. */
 function linksInPackages(text: string): string {
   return text.replace(/\[([^\]]+)\]\(benchmarks\.md[^)]*\)/g, '$1').replace(/(?<=\]\()(?!https?:|#)[^)#]+/g, placeOf)
 }

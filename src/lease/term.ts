@@ -43,8 +43,8 @@ export class Term {
   }
 
   /**
-   * Whether another lease may have the node. False again after a renewal that the store acknowledges, and after
-   * a wall clock that ran ahead is set back.
+   * Whether another lease may have the node. False again after a renewal that the store acknowledges, and
+   * after a wall clock that ran ahead is set back.
    */
   get isOver(): boolean {
     return this.remainingMs === 0
