@@ -102,9 +102,10 @@ describeWith(['etcd', 'haproxy'], 'two servers behind HAProxy, as docs/order.md 
         const server = servers.get(port)
         server?.child.kill(signal)
         await server?.ended
-        servers.set(port, start(port))
+        // The other server. Only then may the former holder wait again: it might get the released node first.
         await until(next)
         expect(await holder()).not.toBe(port)
+        servers.set(port, start(port))
       }
     } finally {
       haproxy.kill('SIGKILL')
