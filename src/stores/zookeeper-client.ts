@@ -74,6 +74,8 @@ interface Listener {
   failed(reason: Error): void
   /** Hears that a connection has ended. @returns Whether the client connects again. */
   closed(): boolean
+  /** Whether the client was ended, so that it may not connect. */
+  isOver(): boolean
 }
 
 /**
@@ -92,6 +94,9 @@ export function mend(client: Client, listener: Listener): void {
   const { findNextServer, onSocketClosed, onSocketData, onSocketError } = manager
   manager.findNextServer = (connect) => {
     findNextServer.call(manager, (server) => {
+      // The client pauses before it connects, and was ended meanwhile. A connection to a server that hangs
+      // would keep the process alive.
+      if (listener.isOver()) return
       try {
         connect(server)
       } catch (error) {

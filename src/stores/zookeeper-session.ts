@@ -67,6 +67,7 @@ export class Session {
         if (!this.#isOver) this.#awaitConnection()
         return !this.#isOver
       },
+      isOver: () => this.#isOver,
     })
     client.on('state', ({ code }) => this.#change(code))
     this.#awaitConnection()

@@ -111,6 +111,33 @@ describe('zookeeperStore', () => {
     expect(made).toBe(1)
   })
 
+  it('makes no connection that its client has paused before, and that close() has ended', async () => {
+    const paused: (() => void)[] = []
+    const connected: object[] = []
+    const connectionManager = {
+      servers: [{ host: '127.0.0.1', port: 2181 }],
+      state: 0,
+      connectTimeoutHandler: null,
+      pendingBuffer: null,
+      // As the client does after it has tried each server.
+      findNextServer: (connect: (server: object) => void) => paused.push(() => connect({ port: 2181 })),
+      onSocketClosed() {},
+      onSocketData() {},
+      onSocketError() {},
+    }
+    const connect = () => connectionManager.findNextServer((server) => connected.push(server))
+    const client = Object.assign(new EventEmitter(), {
+      ...{ connectionManager, connect, transaction() {}, close() {}, getSessionTimeout: () => 30_000 },
+    })
+    const store = zookeeperStore(() => client as never)
+    const read = expect(store.read('a/1')).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    expect(paused).toHaveLength(1)
+    await store.close()
+    await read
+    paused[0]?.()
+    expect(connected).toEqual([])
+  })
+
   it.each([[[]], ['world'], [[{}]], [null]])('refuses %j as an ACL', (acl) => {
     refused({ acl }).toThrow(expect.objectContaining({ name: 'TypeError', code: 'ERR_OPTION_INVALID' }))
   })
