@@ -16,7 +16,7 @@ const gate = [
   'test/counter/simulation.long.test.ts',
 ]
 
-/** The tests of the gate with Node alone: those of the folders that an engine touches, and two of the service. */
+/** The tests of the gate with Node alone: of the folders that an engine touches, and two of the service. */
 const bare = [
   'test/{api,engine,host,lease,segments,package}/**/*.test.ts',
   'test/cli/next.test.ts',

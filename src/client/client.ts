@@ -13,7 +13,9 @@ import {
   type layouts,
   missingTag,
   placeTags,
+  requiredTag,
   type TagValues,
+  usualAheadMs,
 } from '../layout/index.js'
 import { FetchedNumbers } from '../numbers/fetched.js'
 import { Numbers } from '../numbers/numbers.js'
@@ -32,12 +34,6 @@ import type { Batch } from './runs.js'
 import type { Server } from './server.js'
 import { Service } from './service.js'
 import { TaggedNumbers } from './tagged.js'
-
-/**
- * Milliseconds by which an observed id may be ahead of the clock of the service, or two ticks if that is
- * more. The service has the same bound.
- */
-const mostAheadMs = 1000
 
 /** The batches and requests of a client, which its views share. */
 class Shared {
@@ -125,7 +121,7 @@ class Client extends Numbers implements BaseClient {
     viewed?: { readonly client: Client; readonly tags: TagValues },
   ) {
     const { layout } = options
-    const missing = viewed ? undefined : layout?.tagFields.find(({ isRequired }) => isRequired)?.name
+    const missing = viewed ? undefined : layout && requiredTag(layout)
     const { batches } = shared
     const tagged = viewed && layout && new TaggedNumbers(batches, placeTags(layout, viewed.tags))
     super('IdClient', missing === undefined ? (tagged ?? batches) : noNumbers)
@@ -185,7 +181,8 @@ class Client extends Numbers implements BaseClient {
     const { batches } = this.#shared
     const { serviceMs } = batches
     const aheadMs = timestampMs - serviceMs
-    const maxAheadMs = Math.max(mostAheadMs, 2 * layout.tickMs)
+    // The service has the same bound.
+    const maxAheadMs = usualAheadMs(layout)
     if (id > batches.observed && aheadMs > maxAheadMs) {
       throw new GraupelError(
         'ERR_CLOCK_SKEW',

@@ -38,12 +38,21 @@ export class Requests {
   readonly #clocks: Clock
   readonly #replays: Replays
   readonly #client: RequestingClient
+  readonly #path: string
+  /** The parameters that all requests have. */
+  readonly #query: string
 
   constructor(options: ResolvedOptions, clocks: Clock, replays: Replays, client: RequestingClient) {
     this.#options = options
     this.#clocks = clocks
     this.#replays = replays
     this.#client = client
+    const { layout, segment } = options
+    this.#path = segment === undefined ? '/v1/ids' : `/v1/segments/${encodeURIComponent(segment)}`
+    // Views of the client choose the tags.
+    const needed = (layout?.tagFields ?? []).filter(({ isRequired }) => isRequired)
+    const tags = needed.map(({ name }) => `&tag.${encodeURIComponent(name)}=0`).join('')
+    this.#query = layout === undefined ? '' : `&layout=${encodeURIComponent(layout.name)}${tags}`
   }
 
   /**
@@ -95,20 +104,15 @@ export class Requests {
     signal: AbortSignal,
     keep: (token: string) => void,
   ): Promise<Runs> {
-    const { token, layout, segment } = this.#options
+    const { token, layout } = this.#options
     const asked: Asked = { url, count, layout }
-    const path = segment === undefined ? '/v1/ids' : `/v1/segments/${encodeURIComponent(segment)}`
-    // Views of the client choose the tags.
-    const needed = (layout?.tagFields ?? []).filter(({ isRequired }) => isRequired)
-    const tags = needed.map(({ name }) => `&tag.${encodeURIComponent(name)}=0`).join('')
-    const ofLayout = layout === undefined ? '' : `&layout=${encodeURIComponent(layout.name)}${tags}`
-    const query = `count=${count}${ofLayout}${after < 0n ? '' : `&after=${after}`}`
+    const target = `${url}${this.#path}?count=${count}${this.#query}${after < 0n ? '' : `&after=${after}`}`
     for (let isAgain = false; ; isAgain = true) {
       const given = await tokenOf(token)
       if (given !== undefined) keep(given)
       // A `fetch` of the user may ignore the signal, so it is checked here and while a body is read.
       signal.throwIfAborted()
-      const answer = await this.#send(`${url}${path}?${query}`, given, signal)
+      const answer = await this.#send(target, given, signal)
       if (answer.status === 200) return readRuns(answer, asked, signal)
       this.#client.refused(answer)
       const refusal = await refusalOf(answer, { url, count, token: given, wallMs: this.#clocks.wallMs(), signal })

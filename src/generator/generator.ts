@@ -12,6 +12,7 @@ import {
   type Layout,
   missingTag,
   placeTags,
+  requiredTag,
   type TagValues,
 } from '../layout/index.js'
 import { checkIdArray, isSigned, signError } from '../numbers/array.js'
@@ -58,7 +59,7 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   readonly #missing: string | undefined
 
   constructor(core: Core, settings: ResolvedOptions<F>, source: NodeSource, viewed?: Viewed<F>) {
-    const missing = viewed ? undefined : settings.layout.tagFields.find(({ isRequired }) => isRequired)?.name
+    const missing = viewed ? undefined : requiredTag(settings.layout)
     super('IdGenerator', missing === undefined ? core : noNumbers)
     this.#missing = missing
     this.#viewed = viewed

@@ -5,7 +5,7 @@ import { chooseEngine, type EngineKind } from '../engine/choose.js'
 import type { StateOptions } from '../engine/source/core-spec.js'
 import { nodeFromVariable, nodeVariable } from '../engine/source/environment.js'
 import type { ResolvedLease } from '../engine/source/shared-lease.js'
-import { combineNode, type Field, type Layout, optionsElsewhere, resolveLayout } from '../layout/index.js'
+import { combineNode, type Field, type Layout, optionsElsewhere, resolveLayout, usualAheadMs } from '../layout/index.js'
 import type { Policy } from '../policy/policy.js'
 import { resolveLease } from './lease-option.js'
 import { type GeneratorOptions, generatorRows } from './options.js'
@@ -53,7 +53,7 @@ export function resolveOptions<F extends readonly Field[]>(
     onRollback,
     onOverflow: options.onOverflow,
     history: onRollback === 'reuse' || typeof onRollback === 'function',
-    maxAheadMs: options.maxAheadMs ?? Math.max(1000, 2 * layout.tickMs),
+    maxAheadMs: options.maxAheadMs ?? usualAheadMs(layout),
     maxWaitMs: options.maxWaitMs,
     openTimeoutMs: options.openTimeoutMs,
   }

@@ -13,3 +13,8 @@ export function checkOrder({ name, placements }: Layout): void {
     `ids of layout '${name}' begin with the ${top?.name} and do not sort by time, so no id is larger than all observed ones; use a layout that begins with the timestamp`,
   )
 }
+
+/** The default of `maxAheadMs`: how far ids may be ahead of the clock, in milliseconds. @internal */
+export function usualAheadMs({ tickMs }: Layout): number {
+  return Math.max(1000, 2 * tickMs)
+}

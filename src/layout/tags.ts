@@ -66,6 +66,11 @@ export function missingTag<F extends readonly Field[]>({ name }: Layout<F>, tag:
   )
 }
 
+/** The first tag that has to be chosen; `undefined` if there is none. @internal */
+export function requiredTag({ tagFields }: Pick<Layout, 'tagFields'>): string | undefined {
+  return tagFields.find(({ isRequired }) => isRequired)?.name
+}
+
 /** The tags, each at its place in the id. @internal */
 export function placeTags<F extends readonly Field[]>({ tagFields }: Layout<F>, tags: TagValues<F>): bigint {
   return tagFields.reduce((bits, { name, shift }) => bits | (BigInt(tags[name]) << BigInt(shift)), 0n)
