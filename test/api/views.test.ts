@@ -8,18 +8,14 @@ import { createUuidGenerator, decodeUuid } from 'graupel/uuid'
 import { afterAll, describe, expect, it } from 'vitest'
 import { engines, freshNamespace } from '../support/engines.js'
 import { expectAscending } from '../support/ids.js'
+import { shardedFields } from '../support/sharded.ts'
 
 const epochMs = Date.UTC(2024, 0, 1)
 const layout = defineLayout({
   name: 'sharded',
   epochMs,
   tickMs: 1,
-  fields: [
-    ['timestamp', 41],
-    ['worker', 8],
-    ['shard', 6, 'tag'],
-    ['sequence', 8],
-  ],
+  fields: shardedFields,
 })
 const slotOf = (id: bigint) => id & ~(63n << 8n)
 

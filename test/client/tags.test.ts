@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { startService } from '../server/support/in-process.ts'
 import { caught } from '../support/engines.js'
 import { writeSingles } from '../support/runs.ts'
+import { shardedFields } from '../support/sharded.ts'
 
 // Views of a client, whose ids have the tags that the program chooses.
 
@@ -13,12 +14,7 @@ const rows = defineLayout({
   name: 'rows',
   epochMs: Date.UTC(2024, 0),
   tickMs: 1,
-  fields: [
-    ['timestamp', 41],
-    ['worker', 8],
-    ['shard', 6, 'tag'],
-    ['sequence', 8],
-  ],
+  fields: shardedFields,
 })
 /** Fits a number, and has a tag in each half of 32 bits. */
 const small = defineLayout({

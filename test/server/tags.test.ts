@@ -3,6 +3,7 @@ import { defineKind } from 'graupel/kind'
 import { decodeUuid } from 'graupel/uuid'
 import { afterAll, describe, expect, test } from 'vitest'
 import { expandRuns, readRuns } from '../support/runs.ts'
+import { shardedFields } from '../support/sharded.ts'
 import { seriesOf, startService } from './support/in-process.ts'
 import type { ProblemBody } from './support/listening.ts'
 import { command, type Reply, RespClient } from './support/resp.ts'
@@ -14,12 +15,7 @@ const rows = defineLayout({
   name: 'rows',
   epochMs,
   tickMs: 1,
-  fields: [
-    ['timestamp', 41],
-    ['worker', 8],
-    ['shard', 6, 'tag'],
-    ['sequence', 8],
-  ],
+  fields: shardedFields,
 })
 const notes = defineLayout({
   name: 'notes',
