@@ -26,6 +26,7 @@ const unnamed = [
     'CheckedId',
     'ClientTagsOf',
     'FormatOf',
+    'BrandedName',
     'MakingCall',
     'NumbersOf',
     'OwnId',

@@ -72,7 +72,7 @@ function reversed32(bits: number): number {
 /** How many bits choose a lane. @throws RangeError `ERR_OPTION_INVALID` */
 function bitsOf(lanes: unknown, bits: number): number {
   const laneBits = typeof lanes === 'number' ? Math.log2(lanes) : Number.NaN
-  // The logarithm of a large number is rounded: that of 2^53 - 1 is 53.
+  // Math.log2() rounds: of 2^53 - 1 it is 53, although that is no power of two.
   const isPower = Number.isInteger(laneBits) && 2 ** laneBits === lanes
   if (isPower && laneBits >= 1 && laneBits <= bits) return laneBits
   throw rangeError(

@@ -35,7 +35,7 @@ function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
       // processes sees the other.
       return { from, link: shortToken(link), isOwn, floor: highest(floor, findFloor()), ceiling }
     } catch (error) {
-      // If this fails, the link stays, and its ceiling is the next floor.
+      // If leaving the key to the page fails, the link stays, and the next process begins at its ceiling.
       attempt(() => makeLink(path, link, { ids: claimant, ceiling: highest(before, held.word), use: 'page' }))
       throw error
     }

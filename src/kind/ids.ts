@@ -13,8 +13,8 @@ export type KindId<P extends string = string, Of = bigint> = Of & { readonly [id
 /** An id that may have no brand. It must not have the brand of another prefix. @internal */
 export type OwnId<P extends string, Given> = Given & { readonly [idBrand]?: P }
 
-/** The calls that make ids. `fill` is none of them: the elements of a typed array have no brand. */
-type MakingCall = 'next' | 'nextString' | 'nextNumber' | 'nextAsync' | 'nextBytes' | 'take' | typeof Symbol.iterator
+/** The calls whose results get the brand. `fill` is not among them: the elements of a typed array have none. */
+type BrandedName = 'next' | 'nextString' | 'nextNumber' | 'nextAsync' | 'nextBytes' | 'take' | typeof Symbol.iterator
 
 /** A result of a call that makes ids, with the brand. */
 type Branded<P extends string, Result> = Result extends bigint | string | number | Uint8Array
@@ -47,7 +47,7 @@ type BrandedView<P extends string, Call> = Call extends (this: void, ...args: in
  * order.text(ids.next()).length // 17
  */
 export type KindIds<P extends string, G> = {
-  [Name in keyof G]: Name extends MakingCall
+  [Name in keyof G]: Name extends BrandedName
     ? BrandedCall<P, G[Name]>
     : Name extends 'with'
       ? BrandedView<P, G[Name]>

@@ -10,7 +10,7 @@ import { type Holding, LeaseProtocol } from './protocol.js'
 import type { Publication } from './publication.js'
 import type { ResolvedLeaseOptions } from './resolve.js'
 import type { LeaseParts } from './server-life.js'
-import { type Moment, momentOf } from './term.js'
+import { type Moment, readClocks } from './term.js'
 
 /** The longest pause before the next look for a free node. Up to half is subtracted at random. */
 const maxPauseMs = 1000
@@ -31,7 +31,7 @@ export class Acquisition {
   /** The generation of the machine at which the last attempt has begun. */
   #generation = readGeneration()
   /** The time at which the last attempt has begun. */
-  #sent = momentOf(platform)
+  #sent = readClocks(platform)
   /** The holder that the lease last found. */
   #holder: string | undefined
 
@@ -81,7 +81,7 @@ export class Acquisition {
     for (;;) {
       if (!this.isOnSameMachine) this.#token = newToken()
       this.#generation = readGeneration()
-      this.#sent = momentOf(platform)
+      this.#sent = readClocks(platform)
       const got = await this.protocol.acquire(this.#token, signal)
       if ('held' in got) {
         exhaustedSinceMs ??= platform.monotonicMs()

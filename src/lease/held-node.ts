@@ -3,7 +3,7 @@ import { readGeneration } from '../engine/generation.js'
 import type { GenerationChange } from './hooks.js'
 import type { Holding, LeaseProtocol } from './protocol.js'
 import type { Publication } from './publication.js'
-import { type Moment, momentOf, Term } from './term.js'
+import { type Moment, readClocks, Term } from './term.js'
 
 /**
  * The node that a lease has, with the generation of the machine that has it. In a copy of the machine the
@@ -73,7 +73,7 @@ export class HeldNode {
 
   /** Raises the ceiling in the record. @throws as {@link LeaseProtocol.renew} */
   async renew(signal: AbortSignal): Promise<Holding | 'lapsed' | 'lost'> {
-    const sent = momentOf(platform)
+    const sent = readClocks(platform)
     const term = this.#term
     const renewed = await this.#protocol.renew(this.#holding as Holding, signal)
     // Also if a call of the program has come meanwhile, which gives back what the store has acknowledged.

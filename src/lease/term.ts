@@ -12,7 +12,7 @@ export interface Moment {
 /** The part of a window by which the clocks of two hosts may drift apart meanwhile: 1 %. */
 const drift = 0.01
 
-export function momentOf(clock: TermClock): Moment {
+export function readClocks(clock: TermClock): Moment {
   return { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() }
 }
 
@@ -52,7 +52,7 @@ export class Term {
 
   /** Milliseconds until the term is over, unless the lease is renewed. */
   get remainingMs(): number {
-    const { monotonicMs, wallMs } = momentOf(this.#clock)
+    const { monotonicMs, wallMs } = readClocks(this.#clock)
     return Math.max(0, Math.min(this.#end.monotonicMs - monotonicMs, this.#end.wallMs - wallMs))
   }
 

@@ -123,7 +123,7 @@ const commands: Readonly<Record<string, Command>> = {
     words: [2, any],
     run([, text = '', ...options], _, sources) {
       const count = wholeNumber('n', 1, heldCountOf(sources.options)).read('n', text)
-      const { layout = sources.layouts.keys().next().value, ...wish } = wishOf(options, sources)
+      const { layout = sources.layouts.keys().next().value, ...wish } = readWish(options, sources)
       return { head: listHead(count), demands: [idsOf(idPrefix + layout, count, sources, wish)] }
     },
   },
@@ -143,7 +143,7 @@ const commands: Readonly<Record<string, Command>> = {
 const formats = oneOf('how ids are written', textEncodings)
 
 /** Reads the words of `ID.NEXT` behind the count. @throws Problem, Refused */
-function wishOf(words: readonly string[], { layouts }: Sources): IdWish & { readonly layout?: string } {
+function readWish(words: readonly string[], { layouts }: Sources): IdWish & { readonly layout?: string } {
   const given = new Map<string, string>()
   const served = oneOf('the layout of the ids', [...layouts.keys()])
   const tags = new Map<string, string>()

@@ -7,11 +7,11 @@ import type { RunRule } from '../http/runs.js'
 import type { Source, TakingLog } from '../http/taking-log.js'
 import type { Tokens } from '../http/tokens.js'
 import type { Options } from '../options/table.js'
-import { type Observe, observeOf } from '../routes/after.js'
+import { type Observe, readAfter } from '../routes/after.js'
 import { maxCounts } from '../routes/counters.js'
 import type { Decoder } from '../routes/decode.js'
 import type { ServedLayouts } from '../routes/ids.js'
-import { type GivenTags, tagBitsOf } from '../routes/tags.js'
+import { type GivenTags, readTags } from '../routes/tags.js'
 import type { Service } from '../service.js'
 import type { NumberForm } from './replies.js'
 
@@ -125,8 +125,8 @@ export function idsOf(key: string, count: number, { layouts }: Sources, wish: Id
   const { source, load, numbers } = layout
   const from = { kind: 'id', name: source.layout.name } as const
   const { form = 'decimal', after, tags = noTags } = wish
-  const bits = tagBitsOf(source.layout, tags, (tag) => `TAG ${tag}`)
-  const observe: Observe | undefined = after === undefined ? undefined : observeOf('AFTER', after, form, source.layout)
+  const bits = readTags(source.layout, tags, (tag) => `TAG ${tag}`)
+  const observe: Observe | undefined = after === undefined ? undefined : readAfter('AFTER', after, form, source.layout)
   const take = (array: BigUint64Array<ArrayBuffer>) => {
     observe?.(source)
     return source.fill(array, bits)

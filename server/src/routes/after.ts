@@ -26,7 +26,7 @@ export type Observe = (source: IdSource) => void
  * whose lease is lost meanwhile has another generator.
  * @throws Problem `ERR_ID_INVALID`
  */
-export function observeOf(
+export function readAfter(
   name: string,
   text: string,
   encoding: TextEncoding,
@@ -46,7 +46,7 @@ export function observeOf(
 /** The codes of an id that cannot be observed. Clients may see these messages. */
 const codes: readonly unknown[] = ['ERR_ID_INVALID', 'ERR_CLOCK_SKEW', 'ERR_LAYOUT_INVALID', 'ERR_LAYOUT_EXPIRED']
 
-/** Makes the problem of an id that cannot be observed, which names the parameter. */
+/** Runs the work. If the id cannot be observed, the problem names the parameter. */
 function naming<T>(name: string, work: () => T): T {
   try {
     return work()

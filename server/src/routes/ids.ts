@@ -15,8 +15,8 @@ import { clientOf } from '../http/tokens.js'
 import type { Options } from '../options/table.js'
 import type { Service } from '../service.js'
 import type { IdSource } from '../sources/id-source.js'
-import { afterParameter, lastIdHeader, observeOf } from './after.js'
-import { needsTags, parameterOf, tagBitsOf, tagParameters, tagsInQuery } from './tags.js'
+import { afterParameter, lastIdHeader, readAfter } from './after.js'
+import { needsTags, parameterOf, readTags, tagParameters, tagsInQuery } from './tags.js'
 import { idEncodings, kindParameter, textsOf } from './texts.js'
 
 /** A layout of the service, with the objects that its answers need. */
@@ -93,8 +93,8 @@ export function addIdRoutes(
       )
     }
     const layout = served(texts?.layout.name ?? query.layout)
-    const observe = after === undefined ? after : observeOf('after', after, encoding, layout.source.layout, texts)
-    const tags = hasTags ? tagBitsOf(layout.source.layout, tagsInQuery(request.query), parameterOf) : 0n
+    const observe = after === undefined ? after : readAfter('after', after, encoding, layout.source.layout, texts)
+    const tags = hasTags ? readTags(layout.source.layout, tagsInQuery(request.query), parameterOf) : 0n
     return { count, ...layout, representation, texts, encoding, observe, tags }
   }
 

@@ -48,7 +48,7 @@ export function needsTags({ tagFields }: Layout): boolean {
  * @throws Problem `ERR_OPTION_INVALID` by that name for a value that does not fit, a tag that is missing, and
  * a tag that the layout does not have
  */
-export function tagBitsOf(layout: Layout, given: GivenTags, nameOf: (tag: string) => string): bigint {
+export function readTags(layout: Layout, given: GivenTags, nameOf: (tag: string) => string): bigint {
   const { tagFields } = layout
   for (const name of given.keys()) {
     if (tagFields.some((tag) => tag.name === name)) continue
