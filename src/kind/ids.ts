@@ -13,7 +13,7 @@ export type KindId<P extends string = string, Of = bigint> = Of & { readonly [id
 /** An id that may have no brand. It must not have the brand of another prefix. @internal */
 export type OwnId<P extends string, Given> = Given & { readonly [idBrand]?: P }
 
-/** The calls whose results get the brand. `fill` gets none, because elements of a typed array have no brand. */
+/** The calls whose results get the brand. Elements of a typed array, as of `fill`, have none. */
 type BrandedName = 'next' | 'nextString' | 'nextNumber' | 'nextAsync' | 'nextBytes' | 'take' | typeof Symbol.iterator
 
 /** A result of a call that makes ids, with the brand. */
