@@ -112,6 +112,8 @@ async function startHaproxy(ports: readonly number[]): Promise<Front> {
   retries 0
   http-reuse always
   timeout connect 5s
+  # Otherwise a check that takes longer than \`inter\` fails, and on a busy machine all servers are down at once.
+  timeout check 5s
   timeout client 60s
   timeout server 60s
 listen graupel
