@@ -166,7 +166,7 @@ export async function runGroup({
       member.setClock(random() < 0.1 ? -5000 : (random() - 0.85) * 1100)
       member.revive()
     }
-    await sleep(wanted.answers / wanted.kills / 20 + random() * 300)
+    await sleep(wanted.answers / wanted.kills / 40 + random() * 300)
     const member = holder()
     member.revive()
     const startMs = performance.now()
