@@ -30,7 +30,9 @@
       "type": "static_library",
       "sources": [
         "native/binding/bounds.cc",
+        "native/binding/open.cc",
         "native/binding/options.cc",
+        "native/binding/report.cc",
         "native/host/durable_ceiling.cc",
         "native/host/generation.cc",
         "native/host/header.cc",

@@ -167,7 +167,7 @@ void MeasureAll(size_t rounds) {
   Measure("ask whether the page is current", 1, rounds, [&](size_t, size_t count) {
     // The only system call, made once in each tick with ids.
     HomeOptions options;
-    options.place = Place::kHost;
+    options.kind = StateKind::kHost;
     options.identity = {"bench graupel steps", "{}"};
     options.layout = layout;
     options.now_tick = 1;

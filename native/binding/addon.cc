@@ -8,7 +8,6 @@
 #include <napi.h>
 
 #include <string>
-#include <system_error>
 
 #include "../host/generation.h"
 #include "../host/process_state.h"
@@ -39,80 +38,6 @@ napi_value Respond(napi_env env, napi_callback_info arguments) {
   const Napi::CallbackInfo info(env, arguments);
   auto* const environment = static_cast<Environment*>(info.Data());
   return environment == nullptr ? nullptr : napi_value(answer(info, *environment));
-}
-
-// The owner of a handle, which frees the handle when JavaScript has collected it.
-// Leaves the handle in the mailbox.
-Napi::Value OwnerOf(Napi::Env env, Environment& environment, uint32_t handle) {
-  environment.Retain();
-  const auto drop = [handle](Napi::Env, Environment* data) {
-    data->FreeHandle(handle);
-    data->Release();
-  };
-  const auto owner = Napi::External<Environment>::New(env, &environment, drop);
-  if (owner.IsEmpty()) {
-    drop(env, &environment);
-  } else {
-    environment.mailbox().handle = handle;
-  }
-  return owner;
-}
-
-// open(options): opens a generator, which lives as long as the result, and leaves its
-// handle in the mailbox. Undefined if there is a fault.
-Napi::Value Open(const Napi::CallbackInfo& info, Environment& environment) {
-  OpenOptions options;
-  if (!ReadOptions(info, &options)) return {};
-  HomeOptions& home = options.home;
-  // Not the clock of JavaScript, which tests replace: the page would keep a test's time
-  // for years.
-  const int64_t now_ms = options.clock == ClockKind::kInjected
-                             ? static_cast<int64_t>(environment.mailbox().now)
-                             : environment.wall().ReadMs();
-  home.layout.ToTick(now_ms, &home.now_tick);
-  GeneratorGroup* const group = environment.GroupFor(home, options.history);
-  if (group == nullptr) return {};
-  const uint32_t handle =
-      environment.AddGenerator(group, options.start, options.clock, options.generation);
-  return OwnerOf(info.Env(), environment, handle);
-}
-
-// view(tagBits): opens a view of the generator, as open() does. Undefined if the
-// generator is closed.
-Napi::Value ViewOf(const Napi::CallbackInfo& info, Environment& environment) {
-  const Handle* const base = environment.Current();
-  if (base == nullptr) return {};
-  bool is_exact = false;
-  const uint64_t tag_bits =
-      info[0].IsBigInt() ? info[0].As<Napi::BigInt>().Uint64Value(&is_exact) : 0;
-  if (!is_exact || !base->generator.layout().HasRoomFor(tag_bits)) {
-    Throw(info.Env(), "ERR_OPTION_INVALID",
-          "the tags have to be a bigint of 64 bits, beside the other parts of an id");
-    return {};
-  }
-  return OwnerOf(info.Env(), environment, environment.AddView(*base, tag_bits));
-}
-
-// fault(): the fault of the last call that could not use a state.
-Napi::Value FaultOf(const Napi::CallbackInfo& info, Environment& environment) {
-  const Fault& fault = environment.fault();
-  const auto result = Napi::Object::New(info.Env());
-  if (result.IsEmpty()) return result;
-  result.Set("kind", static_cast<uint32_t>(fault.kind));
-  result.Set("error", fault.error);
-  result.Set("reason", std::system_category().message(fault.error));
-  result.Set("call", fault.call);
-  result.Set("path", fault.path);
-  result.Set("detail", fault.detail);
-  result.Set("subject", static_cast<uint32_t>(fault.subject));
-  const auto found = Napi::Object::New(info.Env());
-  if (found.IsEmpty()) return result;
-  found.Set("key", fault.found.key);
-  found.Set("description", fault.found.description);
-  result.Set("found", found);
-  result.Set("format", fault.format);
-  result.Set("waitMs", static_cast<double>(fault.wait_ms));
-  return result;
 }
 
 // wallMs(): reads the system's clock.
@@ -179,17 +104,16 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
       {"exceed", Invoke<Exceed>},
       {"grant", Invoke<Grant>},
       {"grantUnused", Invoke<GrantUnused>},
-      {"reservation", Invoke<WriteReservation>},
       {"close", Invoke<Close>},
       {"closeFiles", Invoke<CloseFiles>},
       {"fill", Fill},
       {"writeNumbers", WriteNumbers},
       {"writeUuids", WriteUuids},
       {"uuidText", UuidText},
-      {"fault", Respond<FaultOf>},
-      {"page", Respond<PagePath>},
+      {"fault", Respond<FaultReport>},
+      {"report", Respond<Report>},
       {"open", Respond<Open>},
-      {"view", Respond<ViewOf>},
+      {"view", Respond<View>},
       {"raiseFloor", Respond<RaiseFloor>},
       {"raiseCeiling", Respond<RaiseCeiling>},
       {"awaitCeiling", Respond<AwaitCeiling>},

@@ -36,7 +36,7 @@ Napi::Value RaiseFloor(const Napi::CallbackInfo& info, Environment& environment)
   Handle* const handle = environment.Current();
   if (handle == nullptr) return {};
   std::optional<uint64_t> former;
-  const Status status = environment.Attempt(*handle, 0, [&] {
+  const Status status = environment.UseState(*handle, 0, [&] {
     State& state = handle->generator.state();
     // [observed] Raised before the word, which publishes it.
     RaiseTo(state.observed_tick, static_cast<uint64_t>(observed_tick));
@@ -64,35 +64,34 @@ Napi::Value AwaitCeiling(const Napi::CallbackInfo& info, Environment& environmen
   const int64_t given = are_numbers ? info[0].As<Napi::Number>().Int64Value() : -1;
   if (given < 0) {
     Throw(info.Env(), "ERR_OPTION_INVALID",
-          "the attempt and the time have to be whole numbers from 0 up");
+          "the round and the time have to be whole numbers from 0 up");
     return {};
   }
-  auto attempt = static_cast<uint64_t>(given);
+  auto round = static_cast<uint64_t>(given);
   const uint32_t block_ms = info[1].As<Napi::Number>().Uint32Value();
   Mailbox& mailbox = environment.mailbox();
-  const Handle* const handle = environment.Current();
+  const Handle* const handle = environment.CurrentOrClosed();
   if (handle == nullptr) {
-    environment.set_status(Status::kClosed);
-    return Napi::Number::New(info.Env(), static_cast<double>(attempt));
+    return Napi::Number::New(info.Env(), static_cast<double>(round));
   }
   using Outcome = DurableCeiling::Outcome;
   const Home& home = handle->group->home;
-  // No thread of the module raises an external ceiling, so no attempt will end. A
+  // No thread of the module raises an external ceiling, so no round will end. A
   // generator without a ceiling does not wait.
   Outcome outcome =
       home.external_ceiling == nullptr ? Outcome::kRaised : Outcome::kTimeout;
   if (home.file_ceiling != nullptr) {
     Fault fault;
     outcome = home.file_ceiling->Await(static_cast<uint64_t>(mailbox.now), block_ms,
-                                       &attempt, &fault);
-    // If only the page was deleted, the next attempt finds the next page.
+                                       &round, &fault);
+    // If only the page was deleted, the next round finds the next page.
     if (outcome == Outcome::kFailed && !home.page()->IsCurrent()) {
       outcome = Outcome::kRaised;
     }
     if (outcome == Outcome::kFailed) environment.set_fault(std::move(fault));
   }
   mailbox.status = static_cast<uint32_t>(outcome);
-  return Napi::Number::New(info.Env(), static_cast<double>(attempt));
+  return Napi::Number::New(info.Env(), static_cast<double>(round));
 }
 
 }  // namespace graupel

@@ -24,11 +24,8 @@ namespace {
 // Null, with the status set, if there is no generator, or if its layout does not have
 // the clock's time.
 Handle* CurrentAtNow(Environment& environment, uint64_t* now_tick) {
-  Handle* const handle = environment.Current();
-  if (handle == nullptr) {
-    environment.set_status(Status::kClosed);
-    return nullptr;
-  }
+  Handle* const handle = environment.CurrentOrClosed();
+  if (handle == nullptr) return nullptr;
   const int64_t now_ms = NowMs(environment, *handle, false);
   if (!handle->generator.layout().ToTick(now_ms, now_tick)) {
     environment.set_status(Status::kBeforeEpoch);
@@ -48,16 +45,16 @@ bool IsHere(const Handle& handle) {
 // past tick. With `want`, only reserves the run, which fill() then uses up.
 template <bool unused>
 void NextGranted(Environment& environment) {
-  Handle* const handle = environment.Current();
-  if (handle == nullptr) return environment.set_status(Status::kClosed);
+  Handle* const handle = environment.CurrentOrClosed();
+  if (handle == nullptr) return;
   Mailbox& mailbox = environment.mailbox();
   const auto now_tick = static_cast<uint64_t>(mailbox.now);
   Generator& generator = handle->generator;
-  const auto attempt = [&] {
+  const auto grant = [&] {
     return unused ? generator.GrantUnused(now_tick, static_cast<uint64_t>(mailbox.want))
                   : generator.Grant(now_tick, static_cast<uint64_t>(mailbox.limit));
   };
-  Status status = environment.Attempt(*handle, now_tick, attempt);
+  Status status = environment.UseState(*handle, now_tick, grant);
   if (status == Status::kOk && mailbox.want == 0) {
     status = generator.Next(now_tick, &mailbox.id);
   }
@@ -71,14 +68,14 @@ void Next(Environment& environment) {
   Handle* const handle = CurrentAtNow(environment, &now_tick);
   if (handle == nullptr) return;
   uint64_t* const id = &environment.mailbox().id;
-  environment.set_status(environment.Attempt(
+  environment.set_status(environment.UseState(
       *handle, now_tick, [&] { return handle->generator.Next(now_tick, id); }));
 }
 
 // Reads the clock afresh, and the state word beside it.
 void Observe(Environment& environment) {
-  Handle* const handle = environment.Current();
-  if (handle == nullptr) return environment.set_status(Status::kClosed);
+  Handle* const handle = environment.CurrentOrClosed();
+  if (handle == nullptr) return;
   const Layout& layout = handle->generator.layout();
   Mailbox& mailbox = environment.mailbox();
   uint64_t now_tick = 0;
@@ -139,55 +136,28 @@ napi_value Fill(napi_env env, napi_callback_info info) {
 
   Environment& environment = *static_cast<Environment*>(data);
   Mailbox& mailbox = environment.mailbox();
+  const bool has_limit = mailbox.limit >= 0;
+  auto now_tick = has_limit ? static_cast<uint64_t>(mailbox.now) : 0;
+  Handle* const handle =
+      has_limit ? environment.CurrentOrClosed() : CurrentAtNow(environment, &now_tick);
   size_t filled = 0;
-  uint64_t now_tick = 0;
-  Handle* handle;
-  if (mailbox.limit < 0) {
-    handle = CurrentAtNow(environment, &now_tick);
-  } else {
-    handle = environment.Current();
-    now_tick = static_cast<uint64_t>(mailbox.now);
-    if (handle == nullptr) environment.set_status(Status::kClosed);
-  }
   if (handle != nullptr) {
-    Generator& generator = handle->generator;
-    const uint64_t limit_tick =
-        mailbox.limit < 0 ? now_tick : static_cast<uint64_t>(mailbox.limit);
-    const auto attempt = [&] {
+    const auto limit_tick = has_limit ? static_cast<uint64_t>(mailbox.limit) : now_tick;
+    const auto fill = [&] {
       size_t more = 0;
       const Status status =
-          generator.Fill(now_tick, limit_tick, elements->begin + filled,
-                         elements->count - filled, &more);
+          handle->generator.Fill(now_tick, limit_tick, elements->begin + filled,
+                                 elements->count - filled, &more);
       filled += more;
       return status;
     };
-    environment.set_status(environment.Attempt(*handle, now_tick, attempt));
+    environment.set_status(environment.UseState(*handle, now_tick, fill));
   }
   napi_value result;
   if (napi_create_uint32(env, static_cast<uint32_t>(filled), &result) != napi_ok) {
     return nullptr;
   }
   return result;
-}
-
-void WriteReservation(Environment& environment) {
-  const Handle* const handle = environment.Current();
-  Mailbox& mailbox = environment.mailbox();
-  mailbox.reservations = 0;
-  if (handle == nullptr) return;
-  const Generator& generator = handle->generator;
-  const SlotRange& range = generator.reserved();
-  mailbox.reservations = static_cast<double>(generator.reservations());
-  mailbox.reserved_tick = static_cast<double>(generator.layout().TickOf(range.first));
-  mailbox.reserved_sequence =
-      static_cast<double>(generator.layout().SequenceOf(range.first));
-  mailbox.reserved_count = static_cast<double>(range.count);
-}
-
-Napi::Value PagePath(const Napi::CallbackInfo& info, Environment& environment) {
-  const Handle* const handle = environment.Current();
-  if (handle == nullptr || handle->group->home.page() == nullptr) return {};
-  return Napi::String::New(info.Env(), handle->group->home.page()->path());
 }
 
 void Close(Environment& environment) {

@@ -14,6 +14,12 @@ namespace graupel {
 // last reading is fresh.
 int64_t NowMs(Environment& environment, Handle& handle, bool fresh);
 
+// open(options): opens a generator, which lives as long as the result, and leaves its
+// handle in the mailbox. Undefined if there is a fault.
+Napi::Value Open(const Napi::CallbackInfo&, Environment&);
+// view(tagBits): opens a view of the generator, as open() does. Undefined if the
+// generator is closed.
+Napi::Value View(const Napi::CallbackInfo&, Environment&);
 void Next(Environment& environment);
 void Observe(Environment& environment);
 // Lets all later ids of the generator be larger than the id in the mailbox, whose tick
@@ -21,8 +27,6 @@ void Observe(Environment& environment);
 void Exceed(Environment& environment);
 void Grant(Environment& environment);
 void GrantUnused(Environment& environment);
-// Writes the last reservation of the generator into the mailbox; for debugging.
-void WriteReservation(Environment& environment);
 void Close(Environment& environment);
 // Closes every generator that has a state file.
 void CloseFiles(Environment& environment);
@@ -36,14 +40,16 @@ Napi::Value RaiseFloor(const Napi::CallbackInfo&, Environment&);
 // raiseCeiling(slot): raises the external ceiling, below which every slot may be
 // issued. False if the generator is closed, or was opened without an external ceiling.
 Napi::Value RaiseCeiling(const Napi::CallbackInfo&, Environment&);
-// awaitCeiling(attempt, blockMs): blocks until an attempt to raise the ceiling has
+// awaitCeiling(round, blockMs): blocks until a round of raising the ceiling has
 // ended, for at most `blockMs`; the status is the outcome (DurableCeiling::Outcome).
-// `attempt` is 0 at first; a caller that continues to wait passes the result of the
+// `round` is 0 at first; a caller that continues to wait passes the result of the
 // last call.
 Napi::Value AwaitCeiling(const Napi::CallbackInfo&, Environment&);
-// page(): the path of the page in which the generator counts; undefined if it counts in
-// memory of the process.
-Napi::Value PagePath(const Napi::CallbackInfo&, Environment&);
+// report(): the path of the page in which the generator counts, if it does not count in
+// memory of the process, and its last reservation (`Binding` in src/state/addon.ts).
+Napi::Value Report(const Napi::CallbackInfo&, Environment&);
+// fault(): the fault of the last call that could not use a state.
+Napi::Value FaultReport(const Napi::CallbackInfo&, Environment&);
 
 }  // namespace graupel
 

@@ -33,14 +33,14 @@ GeneratorGroup* Environment::GroupFor(const HomeOptions& options, bool needs_his
 }
 
 Status Environment::Follow(GeneratorGroup& group, uint64_t now_tick,
-                           const std::function<Status()>& attempt) {
+                           const std::function<Status()>& use) {
   Status status = Status::kUnavailable;
   fault_ = FollowHome(&group.home, [&] {
     group.UpdateAccess();
     Fault fault;
     if (group.needs_history) fault = group.home.pages.EnableHistory(now_tick);
     if (!fault.IsNone()) return fault;
-    status = attempt();
+    status = use();
     if (status != Status::kMoved) return fault;
     return Fault::Of(Fault::Kind::kMoved, group.home.page()->path());
   });

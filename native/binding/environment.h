@@ -31,22 +31,17 @@ struct Mailbox {
   double last_tick;  // -1 if no slot was issued.
   double high_tick;
   double issued;
-  double ceiling;       // Tick of the first slot above it; -1 if there is no ceiling.
-  double generation;    // Out: Generation() of core/generation.h.
-  uint32_t uuid[4];     // In: the 128 bits of a UUID, the most significant first.
-  double reservations;  // Out, like the fields below.
-  double reserved_tick;
-  double reserved_sequence;
-  double reserved_count;
+  double ceiling;        // Tick of the first slot above it; -1 if there is no ceiling.
+  double generation;     // Out: Generation() of core/generation.h.
+  uint32_t uuid[4];      // In: the 128 bits of a UUID, the most significant first.
   double observed_tick;  // Out of Observe().
 };
 static_assert(offsetof(Mailbox, now) == 16);
 static_assert(offsetof(Mailbox, ceiling) == 80);
 static_assert(offsetof(Mailbox, generation) == 88);
 static_assert(offsetof(Mailbox, uuid) == 96);
-static_assert(offsetof(Mailbox, reservations) == 112);
-static_assert(offsetof(Mailbox, observed_tick) == 144);
-static_assert(sizeof(Mailbox) == 152);
+static_assert(offsetof(Mailbox, observed_tick) == 112);
+static_assert(sizeof(Mailbox) == 120);
 
 enum class ClockKind : uint32_t { kWall = 0, kSteady = 1, kInjected = 2 };
 
@@ -106,22 +101,28 @@ class Environment {
     const uint32_t handle = mailbox_->handle;
     return handle < handles_.size() ? handles_[handle].get() : nullptr;
   }
+  // Current(); if it is null, the status is kClosed.
+  Handle* CurrentOrClosed() {
+    Handle* const handle = Current();
+    if (handle == nullptr) set_status(Status::kClosed);
+    return handle;
+  }
 
   // The group for these options, made if there is none; null with a fault.
   // `needs_history`: with a history, from `options.now_tick` on.
   GeneratorGroup* GroupFor(const HomeOptions& options, bool needs_history);
-  // Returns the status of `attempt`. If the word has moved, follows it first.
-  template <typename Attempting>
-  Status Attempt(Handle& handle, uint64_t now_tick, Attempting attempt) {
-    const Status status = attempt();
+  // Returns the status of `use`. If the word has moved, follows it first.
+  template <typename Use>
+  Status UseState(Handle& handle, uint64_t now_tick, Use use) {
+    const Status status = use();
     if (status != Status::kMoved) [[likely]]
       return status;
-    return Follow(*handle.group, now_tick, attempt);
+    return Follow(*handle.group, now_tick, use);
   }
   // Takes the group to the state to which its word has moved, and returns the status of
-  // `attempt` there; kUnavailable with a fault.
+  // `use` there; kUnavailable with a fault.
   Status Follow(GeneratorGroup& group, uint64_t now_tick,
-                const std::function<Status()>& attempt);
+                const std::function<Status()>& use);
 
   uint32_t AddGenerator(GeneratorGroup* group, SequenceStart start, ClockKind clock,
                         uint64_t generation);

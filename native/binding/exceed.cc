@@ -4,8 +4,8 @@
 namespace graupel {
 
 void Exceed(Environment& environment) {
-  Handle* const handle = environment.Current();
-  if (handle == nullptr) return environment.set_status(Status::kClosed);
+  Handle* const handle = environment.CurrentOrClosed();
+  if (handle == nullptr) return;
   Generator& generator = handle->generator;
   const Layout& layout = generator.layout();
   Mailbox& mailbox = environment.mailbox();
@@ -14,7 +14,7 @@ void Exceed(Environment& environment) {
     return environment.set_status(Status::kExpired);
   }
   uint64_t now_tick = 0;
-  const auto attempt = [&] {
+  const auto raise = [&] {
     State& state = generator.state();
     // [floor] Relaxed: if this thread reserves later, it reads this word or a later
     // one.
@@ -34,7 +34,7 @@ void Exceed(Environment& environment) {
     RaiseTo(state.observed_tick, layout.TickOf(slot));
     return RaiseFloor(state, slot).has_value() ? Status::kRaised : Status::kMoved;
   };
-  const Status status = environment.Attempt(*handle, now_tick, attempt);
+  const Status status = environment.UseState(*handle, now_tick, raise);
   if (status == Status::kOk || status == Status::kRaised) generator.DropBelow(slot);
   environment.set_status(status);
 }

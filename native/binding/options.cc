@@ -124,8 +124,7 @@ bool ReadOptions(const Napi::CallbackInfo& info, OpenOptions* read) {
   if (!ReadLayout(info, &read->home.layout)) return false;
   Options options(info, "ERR_OPTION_INVALID");
   read->home.identity = {options.Text("key"), options.Text("description")};
-  read->home.place = static_cast<Place>(options.Whole("place", 0, 1));
-  read->home.bound = static_cast<Bound>(options.Whole("bound", 0, 2));
+  read->home.kind = static_cast<StateKind>(options.Whole("kind", 0, 4));
   read->home.path = options.Text("path");
   read->home.file_key = options.Text("fileKey");
   read->home.reserve_ticks = static_cast<uint64_t>(options.Whole("reserveTicks", 0));

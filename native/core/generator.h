@@ -101,12 +101,9 @@ class Generator {
   // this generator alone.
   Status Grant(uint64_t now_tick, uint64_t limit_tick) {
     Run& run = access_->run;
-    if (run.sequence < run.end && !run.reused && run.tick <= limit_tick &&
-        run.tick - now_tick <= run.span) {
-      run.holder = run.span == 0 ? 0 : id_;
-      return Status::kOk;
-    }
-    const Status status = ReserveRun(now_tick, limit_tick);
+    const bool has_run = run.sequence < run.end && !run.reused &&
+                         run.tick <= limit_tick && run.tick - now_tick <= run.span;
+    const Status status = has_run ? Status::kOk : ReserveRun(now_tick, limit_tick);
     if (status == Status::kOk) run.holder = run.span == 0 ? 0 : id_;
     return status;
   }
@@ -162,12 +159,10 @@ class Generator {
     *filled = from_run;
     if (from_run == count) return Status::kOk;
     if (now_tick > layout().max_tick) return Status::kExpired;
-    Request request;
-    request.now_tick = now_tick;
-    request.limit_tick = limit_tick;
-    request.want = count - from_run;
     SlotRange range;
-    const Status status = ReserveChecked(&request, &range);
+    const Status status = ReserveChecked(
+        {.now_tick = now_tick, .limit_tick = limit_tick, .want = count - from_run},
+        &range);
     if (status != Status::kOk) return status;
     Note(range);
     // The rest of the old run lies below this range. Handed out after a step of the
@@ -199,31 +194,28 @@ class Generator {
 
   // Reserves a new run from the state word, for all generators of the thread.
   Status ReserveRun(uint64_t now_tick, uint64_t limit_tick) {
-    Request request;
-    request.now_tick = now_tick;
-    request.limit_tick = limit_tick;
-    request.want = NextSize(now_tick);
-    request.one_tick = true;
+    const uint64_t size = NextSize(now_tick);
     SlotRange range;
-    const Status status = ReserveChecked(&request, &range);
-    if (status == Status::kOk) SetRun(range, now_tick, request.want);
+    const Status status = ReserveChecked({.now_tick = now_tick,
+                                          .limit_tick = limit_tick,
+                                          .want = size,
+                                          .one_tick = true},
+                                         &range);
+    if (status == Status::kOk) SetRun(range, now_tick, size);
     return status;
   }
 
   // Reserves on the current state, and below the ceiling.
-  Status ReserveChecked(Request* request, SlotRange* range) {
-    if (!IsCurrent(request->now_tick)) return Status::kMoved;
+  Status ReserveChecked(Request request, SlotRange* range) {
+    if (!IsCurrent(request.now_tick)) return Status::kMoved;
     Ceiling* const ceiling = access_->ceiling;
-    if (ceiling == nullptr) {
-      return Reserve(state(), layout(), *request, *start_, range);
-    }
-    request->ceiling = ceiling->slot();
-    const Status status = Reserve(state(), layout(), *request, *start_, range);
-    if (status == Status::kCeiling) {
-      ceiling->Ask(request->now_tick, true);
-    } else if (status == Status::kOk &&
-               range->first + range->count > ceiling->alarm()) {
-      ceiling->Ask(request->now_tick, false);
+    if (ceiling != nullptr) request.ceiling = ceiling->slot();
+    const Status status = Reserve(state(), layout(), request, *start_, range);
+    if (ceiling == nullptr) return status;
+    const bool is_urgent = status == Status::kCeiling;
+    if (is_urgent ||
+        (status == Status::kOk && range->first + range->count > ceiling->alarm())) {
+      ceiling->Ask(request.now_tick, is_urgent);
     }
     return status;
   }

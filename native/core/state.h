@@ -83,9 +83,9 @@ enum class Status : uint32_t {
 struct Request {
   uint64_t now_tick = 0;
   uint64_t limit_tick = 0;        // No slot beyond this tick.
-  uint64_t ceiling = UINT64_MAX;  // No slot from this one on.
   uint64_t want = 1;              // At least one.
   bool one_tick = false;          // End the range with its first tick.
+  uint64_t ceiling = UINT64_MAX;  // No slot from this one on.
 };
 
 inline History* HistoryOf(State& state) {

@@ -124,16 +124,16 @@ void DurableCeiling::Ask(uint64_t now_tick, bool is_urgent) {
 }
 
 DurableCeiling::Outcome DurableCeiling::Await(uint64_t now_tick, uint32_t timeout_ms,
-                                              uint64_t* attempt, Fault* fault) {
+                                              uint64_t* round, Fault* fault) {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (*attempt == 0) {
-    *attempt = attempt_;
+  if (*round == 0) {
+    *round = round_;
     if (wanted_tick_ < now_tick) wanted_tick_ = now_tick;
     is_asked_.store(true, std::memory_order_relaxed);
     wake_.notify_one();
   }
   const bool has_ended = ended_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                                         [&] { return attempt_ != *attempt; });
+                                         [&] { return round_ != *round; });
   if (!has_ended) return Outcome::kTimeout;
   *fault = fault_;
   return fault_.IsNone() ? Outcome::kRaised : Outcome::kFailed;
@@ -168,23 +168,23 @@ void DurableCeiling::Work() {
     const Memory memory = memory_;
     lock.unlock();
     uint64_t ceiling = 0;
-    Fault fault = Attempt(memory, now_tick, &ceiling);
+    Fault fault = RaiseOnDisk(memory, now_tick, &ceiling);
     if (!fault.IsNone()) {
       quiet_until_ns_.store(MonotonicNs() + kQuietNs, std::memory_order_relaxed);
     }
     lock.lock();
     const bool is_overtaken = memory_.page != memory.page;
     // The threads have left that page, so they try again for the next page, whether
-    // this attempt succeeded or failed.
+    // this round succeeded or failed.
     if (is_overtaken) {
       fault = {};
     } else if (fault.IsNone()) {
       Adopt(ceiling);
     }
     fault_ = std::move(fault);
-    ++attempt_;
-    // The attempt also counts for threads that asked meanwhile. They ask again if it
-    // was not enough. An attempt for the time at which they asked would end as late.
+    ++round_;
+    // The round also counts for threads that asked meanwhile. They ask again if it
+    // was not enough. A round for the time at which they asked would end as late.
     is_asked_.store(is_overtaken, std::memory_order_relaxed);
     ended_.notify_all();
   }
@@ -197,8 +197,8 @@ void DurableCeiling::Work() {
   ended_.notify_all();
 }
 
-Fault DurableCeiling::Attempt(const Memory& memory, uint64_t now_tick,
-                              uint64_t* ceiling) {
+Fault DurableCeiling::RaiseOnDisk(const Memory& memory, uint64_t now_tick,
+                                  uint64_t* ceiling) {
   Fault fault = file_->StillThere();
   if (!fault.IsNone()) return fault;
   fault = file_->Lock(kLockMs);

@@ -36,12 +36,11 @@ class DurableCeiling : public Ceiling {
 
   void Ask(uint64_t now_tick, bool is_urgent) override;
 
-  // Asks, and blocks until an attempt to raise the ceiling has ended, for at most
-  // `timeout_ms`. For kFailed, `*fault` has the reason. `*attempt` is 0 at first; the
+  // Asks, and blocks until a round of raising the ceiling has ended, for at most
+  // `timeout_ms`. For kFailed, `*fault` has the reason. `*round` is 0 at first; the
   // call sets it, and a caller that continues to wait passes it again.
   enum class Outcome : uint32_t { kRaised = 0, kFailed = 1, kTimeout = 2 };
-  Outcome Await(uint64_t now_tick, uint32_t timeout_ms, uint64_t* attempt,
-                Fault* fault);
+  Outcome Await(uint64_t now_tick, uint32_t timeout_ms, uint64_t* round, Fault* fault);
 
   // Whether the path still leads to this file.
   bool IsCurrent() const;
@@ -68,7 +67,7 @@ class DurableCeiling : public Ceiling {
 
   Fault Attach(int open_timeout_ms);
   void Work();
-  Fault Attempt(const Memory& memory, uint64_t now_tick, uint64_t* ceiling);
+  Fault RaiseOnDisk(const Memory& memory, uint64_t now_tick, uint64_t* ceiling);
   void WriteLastWord(const Memory& memory);
   void Adopt(uint64_t ceiling);
   void Close();
@@ -88,7 +87,7 @@ class DurableCeiling : public Ceiling {
   std::condition_variable ended_;
   Memory memory_;
   uint64_t wanted_tick_;
-  uint64_t attempt_ = 1;  // The number of the current attempt.
+  uint64_t round_ = 1;  // Counts the times that the thread has tried to raise it.
   Fault fault_;
   bool is_closing_ = false;
   bool is_closed_ = false;

@@ -40,14 +40,17 @@ struct Registry {
   }
 };
 
-void LeavePages();
-void LeaveOwnPages();
+void LeavePages(bool only_own);
 
 Registry<Page>& OpenPages() {
   static auto& pages = *new Registry<Page>;
-  [[maybe_unused]] static const int registered = std::atexit(LeavePages);
+  // process.exit() ends JavaScript in all threads, and destroys no page.
+  [[maybe_unused]] static const int registered = std::atexit([] { LeavePages(false); });
 #if defined(__linux__)
-  [[maybe_unused]] static const int quickly = std::at_quick_exit(LeaveOwnPages);
+  // Bun ends by quick_exit(), while other threads may still make ids. So the entries
+  // stay if another thread than the ending thread has opened a page.
+  [[maybe_unused]] static const int quickly =
+      std::at_quick_exit([] { LeavePages(true); });
 #endif
   return pages;
 }
@@ -64,7 +67,7 @@ struct Openers {
 };
 Openers openers;
 
-void Leave(bool only_own) {
+void LeavePages(bool only_own) {
   Registry<Page>& pages = OpenPages();
   const std::unique_lock<std::mutex> lock(pages.mutex, std::try_to_lock);
   if (!lock.owns_lock()) return;
@@ -75,13 +78,6 @@ void Leave(bool only_own) {
     if (const std::shared_ptr<Page> page = known.lock()) page->Leave();
   }
 }
-
-// process.exit() ends JavaScript in all threads, and destroys no page.
-void LeavePages() { Leave(false); }
-
-// Bun ends by quick_exit(), while other threads may still make ids. So the entries stay
-// if another thread than the ending thread has opened a page.
-[[maybe_unused]] void LeaveOwnPages() { Leave(true); }
 
 // The object that the process shares under a name, made of `value` if there is none.
 template <typename T, typename Value>
@@ -259,17 +255,16 @@ Fault PageChain::AwaitTick(int timeout_ms) const {
 Fault OpenHome(const HomeOptions& options, Home* home) {
   *home = {PageChain(options.identity, options.layout, options.rules), {}, {}};
   State& own = home->pages.own();
-  if (options.bound == Bound::kExternal) {
+  const StateKind kind = options.kind;
+  if (kind == StateKind::kLease) {
     // A key has one ceiling, so that the generators of a thread find their common run.
     home->external_ceiling =
         Shared<ExternalCeiling>(options.identity.key, own.external_ceiling);
   }
-  if (options.place == Place::kProcess &&
-      own.word.load(std::memory_order_acquire) != kSealed) {
-    return {};
-  }
+  const bool needs_page = kind == StateKind::kHost || kind == StateKind::kFile;
+  if (!needs_page && own.word.load(std::memory_order_acquire) != kSealed) return {};
   const Fault fault = home->pages.Follow([&] {
-    if (options.bound != Bound::kFile) return Fault();
+    if (kind != StateKind::kFile) return Fault();
     return FileCeilingOf(options, home->page(), &home->file_ceiling);
   });
   return fault.IsNone() ? home->pages.AwaitTick(options.open_timeout_ms) : fault;

@@ -65,7 +65,7 @@ class PageChain {
   std::shared_ptr<Page> page_;
 };
 
-// The place and the bound of a generator's word.
+// The memory and the bound of a generator's word.
 struct Home {
   PageChain pages;
   // The bound; at most one of the two pointers is set.
@@ -81,17 +81,21 @@ struct Home {
   }
 };
 
-// The place of the word, and the kind of its bound. src/state/engine.ts repeats the
-// numbers.
-enum class Place : uint32_t { kProcess = 0, kHost = 1 };
-enum class Bound : uint32_t { kNone = 0, kFile = 1, kExternal = 2 };
+// The memory and the bound of the word, as StateSpec of src/state/engine.ts describes
+// them. kThread is kProcess: all threads reach the memory of the process.
+enum class StateKind : uint32_t {
+  kProcess = 0,
+  kThread = 1,
+  kHost = 2,
+  kLease = 3,
+  kFile = 4
+};
 
 struct HomeOptions {
-  Place place = Place::kProcess;
-  Bound bound = Bound::kNone;  // kFile needs kHost.
+  StateKind kind = StateKind::kProcess;
   Identity identity;
   Layout layout;
-  std::string path;      // The state file, for Bound::kFile.
+  std::string path;      // The state file, for StateKind::kFile.
   std::string file_key;  // The key in that file, which src/state/key.ts makes.
   uint64_t reserve_ticks = 1;
   int open_timeout_ms =
@@ -100,8 +104,8 @@ struct HomeOptions {
   PageRules rules;
 };
 
-// Opens the home of a key, whose process has one word for it: kProcess opens the page
-// if the word has moved to a page, and kHost moves the process's word to the page.
+// Opens the home of a key, whose process has one word for it: kHost and kFile move the
+// process's word to the page, and the others open the page if the word is there.
 Fault OpenHome(const HomeOptions& options, Home* home);
 
 // PageChain::Follow(), with the state file.

@@ -9,8 +9,8 @@ import { checkEngine, useEngine } from './process-engine.js'
 import { SlotClock } from './slots.js'
 import { statesFor } from './states.js'
 
-/** Attempts to open a key. An attempt fails only if another process has made a link of the claim. */
-const maxAttempts = 100
+/** How often a key is opened anew. Opening fails only if another process has made a link of the claim. */
+const maxOpenings = 100
 
 let closesFilesAtExit = false
 
@@ -45,19 +45,16 @@ function openUntraced(kind: EngineKind, spec: CoreSpec): Core {
  */
 export function openUnasked(kind: EngineKind, spec: CoreSpec): Core {
   const reopen = (spec: CoreSpec) => openUntraced(kind, spec)
-  return kind === 'native' ? openNative(spec, reopen) : openJs(spec, reopen)
+  if (kind === 'native') return openNative(spec, reopen)
+  const states = statesFor(spec)
+  // Lets the table have the present generation.
+  readGeneration()
+  return new JsCore(spec, states, reopen)
 }
 
 /** Reads the clock of generators without a `clock` function; milliseconds since 1970. @internal */
 export function clockMs(kind: EngineKind): number {
   return kind === 'native' ? requireNative().binding.wallMs() : platform.wallMs()
-}
-
-function openJs(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
-  const states = statesFor(spec)
-  // Lets the table have the present generation.
-  readGeneration()
-  return new JsCore(spec, states, reopen)
 }
 
 function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
@@ -75,11 +72,11 @@ function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
 /** Opens a key natively. If the key has a claim, the claim first leaves the key to the page. */
 function openBesideClaim(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
   let link: PageLink | undefined
-  for (let attempts = 1; ; attempts++) {
+  for (let openings = 1; ; openings++) {
     try {
       return requireNative().open(spec, link, reopen)
     } catch (error) {
-      if (!(error instanceof ClaimedError) || platform.claims === undefined || attempts === maxAttempts) throw error
+      if (!(error instanceof ClaimedError) || platform.claims === undefined || openings === maxOpenings) throw error
       const nowMs = typeof spec.clock === 'function' ? spec.clock : platform.wallMs
       link = platform.claims.giveToPage(error.path, spec, new SlotClock(spec, nowMs))
     }

@@ -14,6 +14,7 @@ import {
 } from '../policy/policy.js'
 import { type SequenceStartMode, startModes } from '../state/engine.js'
 import { clockOfUser, clocks } from './clock.js'
+import { stateOfUser } from './state-option.js'
 
 /**
  * The options of {@link createGenerator}: {@link GeneratorSettings}, without those that the lease decides if
@@ -174,7 +175,7 @@ export const generatorRows = {
   openTimeoutMs: { read: milliseconds, most: 86_400_000, byDefault: 1000 },
   sequenceStart: { read: choice, choices: startModeNames, byDefault: 'zero' },
   clock: { read: clockOfUser, choices: clocks, byDefault: 'wall' },
-  state: {},
+  state: { read: stateOfUser },
   reserveMs: { read: milliseconds, least: 1, most: 86_400_000, byDefault: 900 },
   engine: { choices: engineOptions, byDefault: 'auto' },
 } satisfies Rows<GeneratorSettings>

@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { rangeError, show, typeError } from '../core/errors.js'
+import { typeError } from '../core/errors.js'
 import { readOptions, readRows } from '../core/options.js'
 import { chooseEngine, type EngineKind } from '../engine/choose.js'
 import type { StateOptions } from '../engine/source/core-spec.js'
@@ -38,7 +38,6 @@ export function resolveOptions<F extends readonly Field[]>(
   const { state, engine: wanted, clock, sequenceStart, onRollback } = options
   const layout = lease?.layout ?? resolveLayout(options)
   const origin = lease ?? chooseNode(layout, options.node)
-  const givenState = lease === undefined ? checkState(state, options.reserveMs) : ({ kind: 'lease' } as const)
   // `null` counts as not given, too.
   const engine = chooseEngine(wanted ?? 'auto', lease === undefined ? state : 'process')
   return {
@@ -49,7 +48,7 @@ export function resolveOptions<F extends readonly Field[]>(
     sequenceStart,
     seed: seed ?? (sequenceStart === 'random' ? randomSeed() : 0),
     clock,
-    state: givenState ?? defaultState(engine, clock),
+    state: lease === undefined ? stateFor(state, options.reserveMs, engine, clock) : { kind: 'lease' },
     onRollback,
     onOverflow: options.onOverflow,
     history: onRollback === 'reuse' || typeof onRollback === 'function',
@@ -76,44 +75,16 @@ function randomSeed(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0] as number
 }
 
-function defaultState(engine: EngineKind, clock: StateOptions['clock']): StateOptions['state'] {
+/** Returns the state of the option, or the default. */
+function stateFor(
+  given: string | undefined,
+  reserveMs: number,
+  engine: EngineKind,
+  clock: StateOptions['clock'],
+): StateOptions['state'] {
+  if (given === 'process' || given === 'thread' || given === 'host') return { kind: given }
+  if (given !== undefined) return { kind: 'file', path: given, reserveMs }
   // A simulation must not find ids on the host that an earlier simulation has made.
   if (typeof clock === 'function') return { kind: 'process' }
   return { kind: engine === 'native' || platform.claims !== undefined ? 'host' : 'process' }
-}
-
-/** Checks the option `state`; `undefined` for its default, which depends on the engine. */
-function checkState(state: unknown, reserveMs: number): StateOptions['state'] | undefined {
-  if (state === undefined) return undefined
-  if (state === 'process' || state === 'thread' || state === 'host') return { kind: state }
-  if (Object.prototype.toString.call(state) === '[object URL]') {
-    throw typeError(
-      'ERR_OPTION_INVALID',
-      'state is a URL; pass the path, which fileURLToPath() of node:url gives',
-      'state',
-    )
-  }
-  if (typeof state !== 'string') {
-    throw typeError(
-      'ERR_OPTION_INVALID',
-      `state is ${show(state)}; pass 'host', 'process', 'thread', or the path of a file`,
-      'state',
-    )
-  }
-  // A word such as 'hosts' is a mistake, and not the name of a file in the current folder.
-  if (!/[./\\]/.test(state) || state.includes('\0')) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      `state is ${show(state)}; pass 'host', 'process', 'thread', or a path with a slash or a dot, such as './ids.state'`,
-      'state',
-    )
-  }
-  if (/^file:/i.test(state)) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
-      `state is ${show(state)}, a URL; pass the path, which fileURLToPath() of node:url gives`,
-      'state',
-    )
-  }
-  return { kind: 'file', path: state, reserveMs }
 }

@@ -152,7 +152,7 @@ function giveToPage(path: string, ids: Identity, clock: ClaimClock): PageLink | 
     return link && { link }
   })
   const { link } = given
-  return link && { name: link.name, next: nameAfter(link), floor: ceilingOf(path, link, ids, clock) }
+  return link && { claimLink: link.name, claimNext: nameAfter(link), claimFloor: ceilingOf(path, link, ids, clock) }
 }
 
 /**

@@ -77,8 +77,8 @@ export class TracedCore implements Core {
     return this.#core.observe()
   }
 
-  awaitCeiling(attempt: number, blockMs: number): CeilingWaited {
-    return this.#core.awaitCeiling(attempt, blockMs)
+  awaitCeiling(round: number, blockMs: number): CeilingWaited {
+    return this.#core.awaitCeiling(round, blockMs)
   }
 
   exceed(id: bigint, aheadTicks: number): number {

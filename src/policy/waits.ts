@@ -116,7 +116,7 @@ class CeilingWait {
   readonly #judged: Judged
   readonly #maxMs: number
   readonly #startMs = platform.monotonicMs()
-  #attempt = 0
+  #round = 0
 
   constructor(judged: Judged) {
     const { policy, counters } = judged
@@ -128,9 +128,9 @@ class CeilingWait {
   /**
    * Waits, after the core was observed.
    *
-   * @param mayBlock - Blocks until an attempt to raise the ceiling has ended.
-   * @returns Whether an attempt has succeeded, so that the call can try again.
-   * @throws GraupelError the core's failure if an attempt has failed; the source's error if all attempts take
+   * @param mayBlock - Blocks until a round of raising the ceiling has ended.
+   * @returns Whether a round has succeeded, so that the call can try again.
+   * @throws GraupelError the core's failure if a round has failed; the source's error if all rounds take
    * too long
    */
   poll(mayBlock: boolean): boolean {
@@ -143,8 +143,8 @@ class CeilingWait {
     const cannotRise = mayBlock && source.kind === 'leased'
     const leftMs = cannotRise ? 0 : Math.max(0, this.#maxMs - (platform.monotonicMs() - this.#startMs))
     const blockMs = mayBlock ? Math.ceil(Math.min(leftMs, 2 ** 31)) : 0
-    const { outcome, attempt } = core.awaitCeiling(this.#attempt, blockMs)
-    this.#attempt = attempt
+    const { outcome, round } = core.awaitCeiling(this.#round, blockMs)
+    this.#round = round
     const waitedMs = platform.monotonicMs() - this.#startMs
     if (outcome === CeilingOutcome.timeout && waitedMs < this.#maxMs && !cannotRise) return false
     counters.waitedMs += waitedMs
@@ -154,7 +154,7 @@ class CeilingWait {
       throw source.late(waitedMs, rule)
     }
     // The ceiling may be too low again, if the clock has gone on by more than a window.
-    this.#attempt = 0
+    this.#round = 0
     return true
   }
 }

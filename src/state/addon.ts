@@ -1,4 +1,4 @@
-import type { IdArray } from './engine.js'
+import type { IdArray, Reservation } from './engine.js'
 import type { Identity } from './key.js'
 
 /**
@@ -13,10 +13,8 @@ export interface Binding {
   grant(): void
   grantUnused(): void
   close(): void
-  /** Writes the generator's last reservation into the mailbox. */
-  reservation(): void
-  /** Returns the attempt that it waited for; the outcome is in the mailbox. */
-  awaitCeiling(attempt: number, blockMs: number): number
+  /** Returns the round that it waited for; the outcome is in the mailbox. */
+  awaitCeiling(round: number, blockMs: number): number
   fill(array: IdArray, from: number, to: number): number
   /** Writes numbers that ascend by a stride, without a generator; returns whether it has done so. */
   writeNumbers(array: IdArray, from: number, to: number, first: bigint, stride: number): boolean | undefined
@@ -49,9 +47,10 @@ export interface Binding {
   /** The fault of the last call that could not use a state. */
   fault(): Fault
   /**
-   * The path of the page in which the generator counts; `undefined` if it counts in memory of the process.
+   * The path of the page in which the generator counts, if it does not count in memory of the process; and its
+   * last reservation, of which a closed generator has only the number 0.
    */
-  page(): string | undefined
+  report(): { readonly path?: string; readonly number: number } & Partial<Reservation>
   /** Closes every generator of this thread whose state is a file. */
   closeFiles(): void
   /** Returns the former word; `undefined` if there is a fault, or if the generator is closed. */

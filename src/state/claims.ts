@@ -37,10 +37,10 @@ export interface Held {
 /** A link that leaves the key to the page. */
 export interface PageLink {
   /** The name of the link's file, and the name that its successor would have. */
-  readonly name: string
-  readonly next: string
+  readonly claimLink: string
+  readonly claimNext: string
   /** The page issues no slot below it. */
-  readonly floor: bigint
+  readonly claimFloor: bigint
 }
 
 /** A clock that is read in slots (`src/engine/slots.ts`). */

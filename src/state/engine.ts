@@ -51,12 +51,12 @@ export const CeilingOutcome = { raised: 0, failed: 1, timeout: 2 } as const
 export interface CeilingWaited {
   /** One of {@link CeilingOutcome}. */
   readonly outcome: number
-  /** Number of the attempt that the call waited for. */
-  readonly attempt: number
+  /** Number of the round that the call waited for. */
+  readonly round: number
 }
 
 /** Slots that a core has reserved: `count` from a sequence number of a tick on, in consecutive ticks. */
-interface Reservation {
+export interface Reservation {
   /** How many reservations the core has made on its present state; 0 for none, and if it is closed. */
   readonly number: number
   readonly tick: number
@@ -135,12 +135,12 @@ export interface Core {
   exceed(id: bigint, aheadTicks: number): number
 
   /**
-   * Blocks until an attempt to raise the ceiling has ended, or for `blockMs`. Called after `observe()`. For
+   * Blocks until a round of raising the ceiling has ended, or for `blockMs`. Called after `observe()`. For
    * the ceiling of a lease the outcome is `timeout` at once.
    *
-   * @param attempt - 0 at first; the attempt that the last call returned, if the caller continues to wait.
+   * @param round - 0 at first; the round that the last call returned, if the caller continues to wait.
    */
-  awaitCeiling(attempt: number, blockMs: number): CeilingWaited
+  awaitCeiling(round: number, blockMs: number): CeilingWaited
   /**
    * Raises the bounds of the state, in all threads of the process. Threads still hand out the runs that they
    * have. Does nothing to a bound that is already as high, or if the core is closed.
@@ -202,7 +202,7 @@ export type StateSpec =
       readonly kind: 'file'
       readonly path: string
       /** The key in the file. */
-      readonly key: string
+      readonly fileKey: string
       /** How far ahead of the clock the file's ceiling is. */
       readonly reserveTicks: number
     }

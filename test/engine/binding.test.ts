@@ -28,8 +28,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
     timestampShift: 22,
     key: `real ${freshNamespace()}`,
     description: '{}',
-    place: 0,
-    bound: 0,
+    kind: 0,
     path: '',
     fileKey: '',
     reserveTicks: 1,
@@ -96,8 +95,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
   })
 
   it.each([
-    ['place', 2],
-    ['bound', 3],
+    ['kind', 5],
     ['clock', -1],
     ['sequenceStart', 3],
     ['seed', 2 ** 32],
@@ -164,7 +162,7 @@ describe.runIf(engines.includes('native'))('the addon', () => {
         call()
         expect(words[2]).toBe(4)
       }
-      expect(binding.page()).toBeUndefined()
+      expect(binding.report()).toEqual({ number: 0 })
       expect(binding.raiseFloor(1n, 0, 0)).toBeUndefined()
       expect(binding.raiseCeiling(1n)).toBe(false)
       binding.close()

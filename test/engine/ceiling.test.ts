@@ -64,7 +64,7 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
   it('is not waited for: the answer says at once that it has not risen', () => {
     const core = open(specFor(freshNamespace()))
     core.observe()
-    expect(core.awaitCeiling(0, 2 ** 31 - 1)).toEqual({ outcome: CeilingOutcome.timeout, attempt: 0 })
+    expect(core.awaitCeiling(0, 2 ** 31 - 1)).toEqual({ outcome: CeilingOutcome.timeout, round: 0 })
   })
 
   it('rises for worker threads that run', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { bounds, clockKinds, places } from '../../src/engine/native/core.js'
+import { clockKinds, stateKinds } from '../../src/engine/native/core.js'
 import { faultKinds, faultSubjects } from '../../src/engine/native/fault.js'
 import { CeilingOutcome, Status, startModes } from '../../src/state/engine.js'
 
@@ -21,8 +21,7 @@ it.each<[string, string, Readonly<Record<string, number>>, readonly string[]]>([
   ['core/state.h', 'Status', Status, ['moved']],
   ['core/sequence_start.h', 'Mode', startModes, []],
   ['host/durable_ceiling.h', 'Outcome', CeilingOutcome, []],
-  ['host/home.h', 'Place', places, []],
-  ['host/home.h', 'Bound', bounds, []],
+  ['host/home.h', 'StateKind', stateKinds, []],
   ['host/fault.h', 'Kind', faultKinds, ['none', 'missing', 'exists', 'moved']],
   ['host/fault.h', 'Subject', faultSubjects, []],
   ['binding/environment.h', 'ClockKind', clockKinds, []],

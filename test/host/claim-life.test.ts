@@ -139,8 +139,12 @@ describe('a claim that leaves its key to a page', () => {
     const own = claimant()
     writeChain(own, { ...gone, ceiling: '7000' })
     const given = claims.giveToPage(own.place, own, clock)
-    expect(latestOf(own)).toMatchObject({ number: 6, name: given?.name, says: { use: 'page', pid: process.pid } })
-    expect(given).toEqual({ name: '6.a5', next: `7.${latestOf(own)?.says.token}`, floor: 7000n })
+    expect(latestOf(own)).toMatchObject({ number: 6, name: given?.claimLink, says: { use: 'page', pid: process.pid } })
+    expect(given).toEqual({
+      claimLink: '6.a5',
+      claimNext: `7.${latestOf(own)?.says.token}`,
+      claimFloor: 7000n,
+    })
     // Later processes get the same link.
     expect(claims.giveToPage(own.place, own, clock)).toEqual(given)
   })

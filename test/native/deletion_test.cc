@@ -62,7 +62,7 @@ class Other {
 HomeOptions NewOptions(Scratch& scratch) {
   now_ms = 1'000'000;
   HomeOptions options;
-  options.place = Place::kHost;
+  options.kind = StateKind::kHost;
   options.identity = scratch.NewIdentity();
   options.layout = kLayout;
   options.rules.now_ns = FakeNs;

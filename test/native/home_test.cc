@@ -29,16 +29,15 @@ constexpr uint64_t kReserve = 16;
 // Ticks have eight slots: a window is soon over.
 const Layout kLayout = MakeLayout(41, 10, 3, 5);
 
-// On a page, and below the ceiling of a state file if `bound` says so.
-HomeOptions OptionsFor(Scratch& scratch, Bound bound) {
+// On a page, and below the ceiling of a state file if `kind` says so.
+HomeOptions OptionsFor(Scratch& scratch, StateKind kind) {
   HomeOptions options;
-  options.place = Place::kHost;
-  options.bound = bound;
+  options.kind = kind;
   // The key has the facade's form: the clock, and then the identity.
   options.file_key = scratch.NewIdentity().key;
   options.identity = {"real " + options.file_key, "{}"};
   options.layout = kLayout;
-  options.path = bound == Bound::kFile ? scratch.NewPath() : "";
+  options.path = kind == StateKind::kFile ? scratch.NewPath() : "";
   options.reserve_ticks = kReserve;
   options.now_tick = 1;
   // No test is about a disk that other programs keep busy.
@@ -101,7 +100,7 @@ std::vector<uint64_t> MakeInThreads(
 }
 
 void ThreadsNeverPassTheDurableCeiling(Scratch& scratch) {
-  const HomeOptions options = OptionsFor(scratch, Bound::kFile);
+  const HomeOptions options = OptionsFor(scratch, StateKind::kFile);
   const auto slots = MakeInThreads(
       options, 600, [] {},
       [&](Maker& maker) {
@@ -118,7 +117,7 @@ void ThreadsNeverPassTheDurableCeiling(Scratch& scratch) {
 
 // Another window makes another ceiling, as in another process.
 void TheLastOneLeavesTheExactWord(Scratch& scratch) {
-  HomeOptions options = OptionsFor(scratch, Bound::kFile);
+  HomeOptions options = OptionsFor(scratch, StateKind::kFile);
   auto first = std::make_unique<Maker>(options);
   options.reserve_ticks = 40;
   auto second = std::make_unique<Maker>(options);
@@ -148,7 +147,7 @@ void TheLastOneLeavesTheExactWord(Scratch& scratch) {
 
 // The wait is shorter than a fixed time.
 void OpeningWaitsForLocksAsLongAsItMay(Scratch& scratch) {
-  HomeOptions options = OptionsFor(scratch, Bound::kFile);
+  HomeOptions options = OptionsFor(scratch, StateKind::kFile);
   StateFile file;
   OpenFileOf(options, &file);
   CHECK(file.Lock(0).IsNone());
@@ -166,7 +165,7 @@ void OpeningWaitsForLocksAsLongAsItMay(Scratch& scratch) {
 }
 
 void AnotherMemoryIsRefusedWhileTheFileIsInUse(Scratch& scratch) {
-  const HomeOptions options = OptionsFor(scratch, Bound::kFile);
+  const HomeOptions options = OptionsFor(scratch, StateKind::kFile);
   auto maker = std::make_unique<Maker>(options);
   CHECK(maker->Make(5, 3));
   std::shared_ptr<Page> page;
@@ -184,8 +183,8 @@ void AnotherMemoryIsRefusedWhileTheFileIsInUse(Scratch& scratch) {
 }
 
 // The page is unlinked again and again, or replaced by another one.
-void ThreadsFollowTheirPage(Scratch& scratch, Bound bound, bool is_replaced) {
-  const HomeOptions options = OptionsFor(scratch, bound);
+void ThreadsFollowTheirPage(Scratch& scratch, StateKind kind, bool is_replaced) {
+  const HomeOptions options = OptionsFor(scratch, kind);
   std::string path;
   {
     Maker maker(options);
@@ -212,8 +211,8 @@ void ThreadsFollowTheirPage(Scratch& scratch, Bound bound, bool is_replaced) {
 // page was deleted too. Then a process that still has the first page looks for the
 // current page. The slots of the second page are unknown, so a third page must not
 // count as its successor: the state file decides, or, without a state file, the clock.
-void AProcessThatMissedTwoDeletionsRepeatsNothing(Scratch& scratch, Bound bound) {
-  HomeOptions options = OptionsFor(scratch, bound);
+void AProcessThatMissedTwoDeletionsRepeatsNothing(Scratch& scratch, StateKind kind) {
+  HomeOptions options = OptionsFor(scratch, kind);
   Maker sleeper(options);
   // The home has its own ceiling, as in another process.
   options.reserve_ticks = 40;
@@ -226,7 +225,7 @@ void AProcessThatMissedTwoDeletionsRepeatsNothing(Scratch& scratch, Bound bound)
   CHECK(&other->home().state() != &sleeper.home().state());
   CHECK(other->home().page()->lineage() == first);
   // Far ahead of the clock: only the file has a record of this.
-  if (bound == Bound::kFile) CHECK(other->Make(6, 40));
+  if (kind == StateKind::kFile) CHECK(other->Make(6, 40));
   std::vector<uint64_t> slots = other->slots;
   const std::weak_ptr<Page> second = other->home().page();
   other.reset();
@@ -235,7 +234,7 @@ void AProcessThatMissedTwoDeletionsRepeatsNothing(Scratch& scratch, Bound bound)
   Scratch::Remove(path);
   // While a process holds the lock of the file, no id is made.
   StateFile file;
-  std::atomic<bool> is_locked{bound == Bound::kFile};
+  std::atomic<bool> is_locked{kind == StateKind::kFile};
   if (is_locked) {
     OpenFileOf(options, &file);
     CHECK(file.Lock(1000).IsNone());
@@ -255,7 +254,7 @@ void AProcessThatMissedTwoDeletionsRepeatsNothing(Scratch& scratch, Bound bound)
 enum class Loss { kDeleted, kReplaced, kOverwritten, kCut };
 
 void LostFilesStopAtTheCeiling(Scratch& scratch, Loss loss) {
-  HomeOptions options = OptionsFor(scratch, Bound::kFile);
+  HomeOptions options = OptionsFor(scratch, StateKind::kFile);
   Maker maker(options);
   CHECK(maker.Make(1, 1));
   DurableCeiling& ceiling = *maker.home().file_ceiling;
@@ -303,7 +302,7 @@ void KilledProcessesRepeatNothing(Scratch& scratch, uint64_t seed) {
     std::atomic<uint64_t> next_slot;
     std::atomic<uint64_t> count;
   };
-  const HomeOptions options = OptionsFor(scratch, Bound::kFile);
+  const HomeOptions options = OptionsFor(scratch, StateKind::kFile);
   const std::string page = scratch.last_page();
   auto* const made =
       static_cast<Made*>(mmap(nullptr, sizeof(Made), PROT_READ | PROT_WRITE,
@@ -339,7 +338,7 @@ void ProcessesShareOneFile(Scratch& scratch) {
     std::atomic<size_t> count;
     uint64_t slots[kMost];
   };
-  const HomeOptions options = OptionsFor(scratch, Bound::kFile);
+  const HomeOptions options = OptionsFor(scratch, StateKind::kFile);
   const size_t size = 4 * sizeof(Made);
   auto* const made = static_cast<Made*>(
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -380,13 +379,13 @@ void Homes(int argc, char** argv) {
   TheLastOneLeavesTheExactWord(scratch);
   OpeningWaitsForLocksAsLongAsItMay(scratch);
   AnotherMemoryIsRefusedWhileTheFileIsInUse(scratch);
-  for (const Bound bound : {Bound::kNone, Bound::kFile}) {
+  for (const StateKind kind : {StateKind::kHost, StateKind::kFile}) {
     for (const bool is_replaced : {false, true}) {
-      ThreadsFollowTheirPage(scratch, bound, is_replaced);
+      ThreadsFollowTheirPage(scratch, kind, is_replaced);
     }
   }
-  for (const Bound bound : {Bound::kNone, Bound::kFile}) {
-    AProcessThatMissedTwoDeletionsRepeatsNothing(scratch, bound);
+  for (const StateKind kind : {StateKind::kHost, StateKind::kFile}) {
+    AProcessThatMissedTwoDeletionsRepeatsNothing(scratch, kind);
   }
   for (const Loss loss :
        {Loss::kDeleted, Loss::kReplaced, Loss::kOverwritten, Loss::kCut}) {

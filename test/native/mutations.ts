@@ -95,9 +95,9 @@ export const mutations: readonly Mutation[] = [
   {
     defect: 'the ceiling rises in the process before it rises on the disk',
     file: 'host/durable_ceiling.cc',
-    from: 'Attempt(memory, now_tick, &ceiling)',
+    from: 'RaiseOnDisk(memory, now_tick, &ceiling)',
     to: `Adopt(CeilingFrom(layout_, memory.page->state().word.load(), now_tick, reserve_ticks_)),
-                  Attempt(memory, now_tick, &ceiling)`,
+                  RaiseOnDisk(memory, now_tick, &ceiling)`,
     scene: 3,
   },
   {
@@ -312,7 +312,7 @@ ${raiseFloor}`,
   {
     defect: 'a process that ends by quick_exit() keeps its entry',
     file: 'host/home.cc',
-    from: 'std::at_quick_exit(LeaveOwnPages)',
+    from: 'std::at_quick_exit([] { LeavePages(true); })',
     to: '0',
     test: 'users',
   },

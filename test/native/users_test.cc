@@ -88,7 +88,7 @@ void TheEntriesOfTheKilledStay(Scratch& scratch) {
 // pages open, one of them opened by another thread.
 size_t EntriesLeftBy(Scratch& scratch, void (*end)(int), bool has_thread) {
   HomeOptions options;
-  options.place = Place::kHost;
+  options.kind = StateKind::kHost;
   options.identity = scratch.NewIdentity();
   options.layout = MakeLayout(41, 10, 12);
   const pid_t child = Fork([&] {
@@ -147,7 +147,7 @@ void ThreadsComeAndGoAtOnce(Scratch& scratch) {
 
 void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
   HomeOptions options;
-  options.place = Place::kHost;
+  options.kind = StateKind::kHost;
   options.identity = scratch.NewIdentity();
   options.layout = MakeLayout(41, 10, 12);
   const std::shared_ptr<Page> first = OpenPage(options.identity);
@@ -195,7 +195,7 @@ void AClaimKeepsPagesFromBeingUsed(Scratch& scratch) {
 // The page is gone for this process, as after a change of its user.
 void AProcessRemembersTheWordOfAPageThatItHasClosed(Scratch& scratch) {
   HomeOptions options;
-  options.place = Place::kHost;
+  options.kind = StateKind::kHost;
   options.identity = scratch.NewIdentity();
   options.layout = MakeLayout(41, 10, 12);
   uint64_t word;
@@ -218,7 +218,7 @@ void AProcessRemembersTheWordOfAPageThatItHasClosed(Scratch& scratch) {
 void APageIsMappedOnlyWhileItIsOpen(Scratch& scratch) {
 #if defined(__linux__)
   HomeOptions options;
-  options.place = Place::kHost;
+  options.kind = StateKind::kHost;
   options.layout = MakeLayout(41, 10, 12);
   const auto count_mappings = [] {
     size_t count = 0;

@@ -25,12 +25,12 @@ int SyncFile(int fd) {
 #endif
 }
 
-// Calls `attempt` until it succeeds, fails with another error than EWOULDBLOCK, or the
+// Repeats `call` until it succeeds, fails with another error than EWOULDBLOCK, or the
 // time is over. No system call waits for a lock with a time limit.
-template <typename Attempt>
-int Within(int timeout_ms, Attempt attempt) {
+template <typename Call>
+int Within(int timeout_ms, Call call) {
   for (int waited_ms = 0;; ++waited_ms) {
-    const int result = attempt();
+    const int result = call();
     if (result == 0 || (errno != EWOULDBLOCK && errno != EINTR)) return result;
     if (waited_ms >= timeout_ms) return errno = EWOULDBLOCK, -1;
     poll(nullptr, 0, 1);

@@ -39,13 +39,13 @@ Function* FromNtdll(const char* name) {
       reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"ntdll.dll"), name)));
 }
 
-// Calls `attempt` until it succeeds, the time is over, or it fails for another reason
+// Repeats `call` until it succeeds, the time is over, or it fails for another reason
 // than that another process has the file or its lock.
-template <typename Attempt>
-bool Within(int timeout_ms, Attempt attempt) {
+template <typename Call>
+bool Within(int timeout_ms, Call call) {
   const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(timeout_ms);
   for (;;) {
-    if (attempt()) return true;
+    if (call()) return true;
     const DWORD error = GetLastError();
     const bool is_taken =
         error == ERROR_LOCK_VIOLATION || error == ERROR_SHARING_VIOLATION;

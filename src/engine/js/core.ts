@@ -185,9 +185,9 @@ export class JsCore implements Core {
     return reserved === 'reserved' ? this.#counted(this.#reserver.drain(array, from, to, nowTick, this.#writer)) : 0
   }
 
-  awaitCeiling(attempt: number, _blockMs: number): CeilingWaited {
+  awaitCeiling(round: number, _blockMs: number): CeilingWaited {
     // The reserver raises the ceiling of a claim, so this is the ceiling of a lease.
-    return { outcome: CeilingOutcome.timeout, attempt }
+    return { outcome: CeilingOutcome.timeout, round }
   }
 
   exceed(id: bigint, aheadTicks: number): number {

@@ -43,21 +43,18 @@ const ceilingAt = 10
 const generationAt = 11
 /** Four words of 32 bits. */
 export const uuidAt = 24
-const reservationAt = 14
-const observedTickAt = 18
+const observedTickAt = 14
 
 type Reopen = (spec: CoreSpec) => Core
 
 /** The kinds of clocks, as in `native/binding/environment.h`. */
 export const clockKinds = { wall: 0, steady: 1, injected: 2 } as const
 
-/** The memory of the state word, as in `native/host/home.h`. */
-export const places = { process: 0, host: 1 } as const
-/** The bound of the state word: none, a state file, or calls of `raise`; as in `native/host/home.h`. */
-export const bounds = { none: 0, file: 1, external: 2 } as const
+/** The kinds of states, as in `native/host/home.h`. */
+export const stateKinds = { process: 0, thread: 1, host: 2, lease: 3, file: 4 } as const
 
-/** The options of the addon that only a state file has. */
-const noFile = { path: '', key: '', reserveTicks: 0 }
+/** The options of the addon that only a state file, or a claim that leaves its key to the page, has. */
+const noFile = { path: '', fileKey: '', reserveTicks: 0, claimLink: '', claimNext: '', claimFloor: 0n }
 
 /** Returns a function that reads the generation of the machine. */
 export function makeGenerationReader({ mailbox, generation }: Binding): () => number {
@@ -121,20 +118,14 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
 
     static open(spec: CoreSpec, link: PageLink | undefined, reopen: Reopen): NativeCore {
       numbers[nowAt] = spec.nowMs
-      const { kind } = spec.state
-      const { path, key: fileKey, reserveTicks } = spec.state.kind === 'file' ? spec.state : noFile
       const owner = binding.open({
         ...spec,
-        claimLink: link?.name ?? '',
-        claimNext: link?.next ?? '',
-        claimFloor: link?.floor ?? 0n,
+        ...noFile,
+        ...spec.state,
+        ...link,
+        kind: stateKinds[spec.state.kind],
         maxTick: BigInt(spec.maxTick),
         sequenceStart: startModes[spec.sequenceStart],
-        place: kind === 'host' || kind === 'file' ? places.host : places.process,
-        bound: kind === 'file' ? bounds.file : kind === 'lease' ? bounds.external : bounds.none,
-        path,
-        fileKey,
-        reserveTicks,
         clock: clockKinds[typeof spec.clock === 'function' ? 'injected' : spec.clock],
       })
       if (owner === undefined) throw errorOf(binding.fault(), spec)
@@ -205,11 +196,11 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       return binding.fill(array, from, to)
     }
 
-    awaitCeiling(attempt: number, blockMs: number): CeilingWaited {
+    awaitCeiling(round: number, blockMs: number): CeilingWaited {
       // observe() has left the clock's time in the mailbox.
       words32[handleAt] = this.#handle
-      const waitedFor = binding.awaitCeiling(attempt, blockMs)
-      return { outcome: words32[statusAt] as number, attempt: waitedFor }
+      const waitedFor = binding.awaitCeiling(round, blockMs)
+      return { outcome: words32[statusAt] as number, round: waitedFor }
     }
 
     exceed(id: bigint, aheadTicks: number): number {
@@ -269,10 +260,9 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
 
     report(): CoreReport {
       words32[handleAt] = this.#handle
-      binding.reservation()
-      const [number = 0, tick = 0, sequence = 0, count = 0] = numbers.subarray(reservationAt, observedTickAt)
+      const { path, number, tick = 0, sequence = 0, count = 0 } = binding.report()
       return {
-        path: binding.page(),
+        path,
         get failure() {
           return errorOf(binding.fault())
         },

@@ -66,5 +66,5 @@ export function coreSpec(options: StateOptions, node: number, nowMs: number, gen
 
 function fileSpec({ kind, path, reserveMs }: FileOption, key: string, tickMs: number): StateSpec {
   const reserveTicks = Math.ceil(reserveMs / tickMs)
-  return { kind, path: platform.absolutePath(path), key: fileKeyOf(key), reserveTicks }
+  return { kind, path: platform.absolutePath(path), fileKey: fileKeyOf(key), reserveTicks }
 }
