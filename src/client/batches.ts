@@ -55,10 +55,12 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   #tookMs = 0
   /** Ids of former batches that were handed out. */
   #takenBefore = 0
-  #dropped = 0
-  #added = 0
+  /** How many ids were thrown away. */
+  dropped = 0
+  /** How many batches have come. */
+  added = 0
   /** The largest id that was observed; -1n before. Smaller ids are not handed out. */
-  #observed = -1n
+  observed = -1n
   /** The time of the service at the last request, less the time of each clock (see {@link Batch.age}). */
   #serviceMs = 0
   #serviceWallMs = 0
@@ -115,7 +117,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     runs.write(array, from + kept, from + count)
     if (this.generation() !== this.#current.generation) {
       this.#takenBefore -= count
-      this.#dropped += count
+      this.dropped += count
       this.#dropOld()
       return 0
     }
@@ -128,16 +130,6 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     return this.#takenBefore + this.#used
   }
 
-  /** How many batches have come. */
-  get added(): number {
-    return this.#added
-  }
-
-  /** How many ids were thrown away. */
-  get dropped(): number {
-    return this.#dropped
-  }
-
   get left(): number {
     return this.#current.count - this.#used + (this.#next?.left ?? 0)
   }
@@ -147,11 +139,11 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   }
 
   add(batch: Batch, perMs: number): void {
-    this.#added++
+    this.added++
     this.#perMs = perMs
     this.#tookMs = Math.max(this.#clock.monotonicMs() - batch.askedMs, this.#tookMs / 2)
     // An id may have been observed since the batch was requested.
-    this.#dropped += batch.skip(this.#observed)
+    this.dropped += batch.skip(this.observed)
     this.#setService(batch)
     if (batch.left === 0) return
     if (this.#used === this.#current.count) this.#begin(batch)
@@ -187,14 +179,14 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   clear(): void {
     this.#cancelExpiry?.()
     this.#cancelExpiry = undefined
-    this.#dropped += this.left
+    this.dropped += this.left
     this.#next = undefined
     this.#begin(this.#empty)
   }
 
   /** Counts a batch that came too late. */
   drop(batch: Batch): void {
-    this.#dropped += batch.left
+    this.dropped += batch.left
   }
 
   /**
@@ -205,16 +197,11 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     return Math.max(this.#clock.monotonicMs() + this.#serviceMs, this.#clock.wallMs() + this.#serviceWallMs)
   }
 
-  /** The largest id that was observed; -1n if none was. */
-  get observed(): bigint {
-    return this.#observed
-  }
-
   /** Drops the ids up to `id`, also those of batches that come later. Ids of a batch ascend. */
   observe(id: bigint): void {
-    if (id <= this.#observed) return
-    this.#observed = id
-    if (this.#next !== undefined) this.#dropped += this.#next.skip(id)
+    if (id <= this.observed) return
+    this.observed = id
+    if (this.#next !== undefined) this.dropped += this.#next.skip(id)
     if (this.#next?.left === 0) this.#next = undefined
     let skipped = 0
     while (this.#at < this.#windowEnd && (this.#ids[this.#at] as bigint) <= id) {
@@ -224,7 +211,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     if (this.#at === this.#windowEnd) skipped += this.#current.runs.skip(id)
     this.#end = Math.max(this.#end, this.#at)
     this.#takenBefore -= skipped
-    this.#dropped += skipped
+    this.dropped += skipped
     if (this.left === 0) this.#ask()
   }
 
@@ -276,7 +263,7 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     const left = this.#current.count - this.#used
     if (left === 0 || isUsable(this.#current)) return false
     const wasUsed = this.#used > 0
-    this.#dropped += left
+    this.dropped += left
     this.#begin(this.#empty)
     return wasUsed
   }

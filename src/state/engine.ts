@@ -44,6 +44,19 @@ export interface Observation {
   ceilingTick: number
 }
 
+/** An observation before the first one. Each engine writes all its observations into one copy of it. */
+export const noObservation: Readonly<Observation> = {
+  status: 0,
+  nowMs: 0,
+  nowTick: 0,
+  headTick: 0,
+  lastTick: 0,
+  highTick: 0,
+  observedTick: 0,
+  issued: 0,
+  ceilingTick: -1,
+}
+
 /** The outcomes of waiting for a ceiling, as in `native/host/durable_ceiling.h`. */
 export const CeilingOutcome = { raised: 0, failed: 1, timeout: 2 } as const
 

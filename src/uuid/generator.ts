@@ -15,6 +15,7 @@ import { presentGeneration } from '../numbers/generation.js'
 import { define, iterate, Numbers } from '../numbers/numbers.js'
 import type { UuidVersion } from './bits.js'
 import { type DecodedIdUuid, decodeUuid, parseUuid } from './decode.js'
+import type { RandomUuidGenerator } from './random.js'
 import { uuidWriter } from './writer.js'
 
 /**
@@ -49,7 +50,7 @@ export type UuidOptions<F extends readonly Field[] = readonly Field[]> = Generat
  * const uuids = createUuidGenerator({ node: 7 })
  * uuids.next().length // 36
  */
-export interface UuidGenerator<S extends IdSource = IdGenerator> extends Iterable<string>, Disposable {
+export interface UuidGenerator<S extends IdSource = IdGenerator> extends RandomUuidGenerator, Disposable {
   /** The generator that counts. Its ids and these UUIDs share all slots, so it may be used beside them. */
   readonly ids: S
   /** The version of the UUIDs. */
@@ -58,14 +59,6 @@ export interface UuidGenerator<S extends IdSource = IdGenerator> extends Iterabl
   next(this: void): string
   /** Makes one UUID without blocking the event loop, as `ids.nextAsync` does. */
   nextAsync(this: void): Promise<string>
-  /**
-   * Makes one UUID as 16 bytes, the most significant first.
-   *
-   * @param target - The array to write to. @default a new Uint8Array
-   * @param at - The position of the first byte, if there is a `target`. @default 0
-   * @throws TypeError, RangeError `ERR_ARRAY_INVALID`; as `next`.
-   */
-  nextBytes(this: void, target?: Uint8Array, at?: number): Uint8Array
   /**
    * Fills an array with UUIDs of 16 bytes in ascending order, and returns it. Blocks as `ids.fill`.
    *
@@ -78,8 +71,6 @@ export interface UuidGenerator<S extends IdSource = IdGenerator> extends Iterabl
    * as `fill`; the promise rejects.
    */
   fillAsync<A extends Uint8Array>(this: void, array: A): Promise<A>
-  /** Makes `count` UUIDs, 0 to 16 777 216. @throws TypeError, RangeError `ERR_OPTION_INVALID`; as `fill`. */
-  take(this: void, count: number): string[]
   /**
    * Lets the next UUIDs be larger than a UUID that this thread has received, as `ids.observe` does for ids:
    * larger as a text, and as 16 bytes.

@@ -22,7 +22,7 @@ constexpr int kWord32OfHandle = 3;
 constexpr int kWord32OfUuid = 24;
 constexpr int kNumberOfLimit = 3;
 constexpr int kNumberOfGeneration = 11;
-constexpr int kNumberOfObservedTick = 18;
+constexpr int kNumberOfObservedTick = 14;
 constexpr uint32_t kOk = 0;
 constexpr uint32_t kAhead = 1;
 constexpr uint32_t kClosed = 4;
@@ -66,7 +66,7 @@ class Life {
     CHECK(is_open || env_.is_final);
     if (is_open) CHECK(words[kWord32OfHandle] == 0, words[kWord32OfHandle]);
 
-    for (const char* name : {"next", "observe", "page", "fault"}) call(name);
+    for (const char* name : {"next", "observe", "report", "fault"}) call(name);
     if (!IsFailing()) CHECK(words[kWord32OfStatus] == kOk, words[kWord32OfStatus]);
     napi_value__ array;
     array.elements.resize(8);
@@ -255,7 +255,7 @@ class Life {
     for (const uint32_t handle : {uint32_t{1}, UINT32_MAX}) {
       words[kWord32OfHandle] = handle;
       for (const char* name :
-           {"next", "observe", "grant", "grantUnused", "page", "close"}) {
+           {"next", "observe", "grant", "grantUnused", "report", "close"}) {
         call(name);
       }
       call("exceed");
@@ -336,8 +336,8 @@ class Life {
     set("timestampShift", Number(22));
     set("key", Text("real key"));
     set("description", Text("{}"));
-    for (const char* name : {"place", "bound", "sequenceStart", "seed", "clock",
-                             "reserveTicks", "openTimeoutMs"}) {
+    for (const char* name :
+         {"kind", "sequenceStart", "seed", "clock", "reserveTicks", "openTimeoutMs"}) {
       set(name, Number(0));
     }
     OpenGeneration();

@@ -131,11 +131,10 @@ const commands: Readonly<Record<string, Command>> = {
     words: [2, 2],
     run([, id = ''], { protocol }, { decode }) {
       const { fields, tags, ...parts } = decode(id)
-      const values = Object.entries(parts).map(([name, value]) => [name, replyOf(value)])
-      const numbers = (given: Record<string, number>) =>
-        map(Object.fromEntries(Object.entries(given).map(([name, value]) => [name, replyOf(value)])), protocol)
-      const all = { ...Object.fromEntries(values), fields: numbers(fields), ...(tags && { tags: numbers(tags) }) }
-      return map(all, protocol)
+      const replies = (given: object) =>
+        Object.fromEntries(Object.entries(given).map(([name, value]) => [name, replyOf(value)]))
+      const numbers = (given: object) => map(replies(given), protocol)
+      return map({ ...replies(parts), fields: numbers(fields), ...(tags && { tags: numbers(tags) }) }, protocol)
     },
   },
 }

@@ -4,20 +4,12 @@ import { acquireLease, type Lease, type LeaseOptions, type LeaseStats, type Term
 import { createUuidGenerator } from 'graupel/uuid'
 import { lateError, Standby, type StandbyError } from './standby.js'
 
+const counts = [
+  ...(['issued', 'waits', 'waitedMs', 'rollbacks', 'overflows', 'observed', 'raised', 'refused'] as const),
+  ...(['renewals', 'failures', 'acquisitions'] as const),
+] as const
 /** The counts of a source of ids over all its leases and generators. */
-export interface Totals {
-  readonly issued: number
-  readonly waits: number
-  readonly waitedMs: number
-  readonly rollbacks: number
-  readonly overflows: number
-  readonly observed: number
-  readonly raised: number
-  readonly refused: number
-  readonly renewals: number
-  readonly failures: number
-  readonly acquisitions: number
-}
+export type Totals = Readonly<Record<(typeof counts)[number], number>>
 
 /** The state of a source of ids. */
 export interface Readiness {
@@ -90,7 +82,7 @@ export class IdSource {
 
   /** Makes one id, with all tags 0. @throws GraupelError as `nextAsync` */
   next(): Promise<bigint> {
-    return this.#standby === undefined ? this.#running().nextAsync() : this.#inTerm((ids) => ids.nextAsync())
+    return this.#inTerm((ids) => ids.nextAsync())
   }
 
   /**
@@ -98,8 +90,7 @@ export class IdSource {
    * take 30 µs. @throws GraupelError as `fillAsync`
    */
   fill(array: BigUint64Array<ArrayBuffer>, tags = 0n): Promise<BigUint64Array> {
-    const make = (ids: IdGenerator) => fillWith(ids, array, tags)
-    return this.#standby === undefined ? make(this.#running()) : this.#inTerm(make)
+    return this.#inTerm((ids) => fillWith(ids, array, tags))
   }
 
   /**
@@ -107,13 +98,12 @@ export class IdSource {
    * `fillAsync`
    */
   fillUuids(count: number, tags = 0n): Promise<Uint8Array> {
-    const make = (running: IdGenerator) => {
+    return this.#inTerm((running) => {
       const { layout, next, nextAsync, fill, take, close, stats } = running
       const fillAsync = <A extends IdArray>(array: A) => fillWith(running, array, tags)
       const ids = tags === 0n ? running : { layout, next, nextAsync, fill, take, close, stats, fillAsync }
       return createUuidGenerator({ ids }).fillAsync(new Uint8Array(16 * count))
-    }
-    return this.#standby === undefined ? make(this.#running()) : this.#inTerm(make)
+    })
   }
 
   /**
@@ -145,13 +135,16 @@ export class IdSource {
     return this.#standby === undefined ? undefined : (this.#term?.remainingMs ?? 0)
   }
 
+  /** Makes ids; with `strict`, in the term in which they were asked for. @throws StandbyError; as `nextAsync` */
+  #inTerm<T>(make: (ids: IdGenerator) => Promise<T>): Promise<T> {
+    return this.#standby === undefined ? make(this.#running()) : this.#inOneTerm(make)
+  }
+
   /**
-   * Makes ids in the term in which they were asked for. The request was made before the term was over, and
-   * so before any answer of the next holder (docs/order.md, "Strict order").
-   *
-   * @throws StandbyError; as `nextAsync`
+   * The request was made before the term was over, and so before any answer of the next holder (docs/order.md,
+   * "Strict order").
    */
-  async #inTerm<T>(make: (ids: IdGenerator) => Promise<T>): Promise<T> {
+  async #inOneTerm<T>(make: (ids: IdGenerator) => Promise<T>): Promise<T> {
     // Read before the ids are made: they may be older than a term that begins meanwhile.
     const term = this.#term
     if (term === undefined) throw this.readiness().refusal
@@ -323,41 +316,13 @@ function unready(refusal: GraupelError | StandbyError, remainingMs: number): Rea
 }
 
 const noLease = { renewals: 0, failures: 0, acquisitions: 0 }
-
-const noTotals: Totals = {
-  issued: 0,
-  waits: 0,
-  waitedMs: 0,
-  rollbacks: 0,
-  overflows: 0,
-  observed: 0,
-  raised: 0,
-  refused: 0,
-  renewals: 0,
-  failures: 0,
-  acquisitions: 0,
-}
+const noTotals = Object.fromEntries(counts.map((name) => [name, 0])) as unknown as Totals
 
 /**
  * Adds the counts of the present lease to the counts of former leases, because a scraped count must not fall
  * when a lease is replaced.
  */
-function totalsWith(
-  former: Totals,
-  ids: Stats,
-  lease: Pick<LeaseStats, 'renewals' | 'failures' | 'acquisitions'>,
-): Totals {
-  return {
-    issued: former.issued + ids.issued,
-    waits: former.waits + ids.waits,
-    waitedMs: former.waitedMs + ids.waitedMs,
-    rollbacks: former.rollbacks + ids.rollbacks,
-    overflows: former.overflows + ids.overflows,
-    observed: former.observed + ids.observed,
-    raised: former.raised + ids.raised,
-    refused: former.refused + ids.refused,
-    renewals: former.renewals + lease.renewals,
-    failures: former.failures + lease.failures,
-    acquisitions: former.acquisitions + lease.acquisitions,
-  }
+function totalsWith(former: Totals, ids: Stats, { renewals, failures, acquisitions }: typeof noLease): Totals {
+  const present: Totals = { ...ids, renewals, failures, acquisitions }
+  return Object.fromEntries(counts.map((name) => [name, former[name] + present[name]])) as unknown as Totals
 }

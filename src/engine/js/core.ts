@@ -7,6 +7,7 @@ import {
   type CoreReport,
   type CoreSpec,
   type IdArray,
+  noObservation,
   type Observation,
   type Permit,
   Status,
@@ -20,17 +21,7 @@ import { dropBelow, endRun, type Run, type ThreadStates } from './thread-states.
 // All generators of the thread share these: a caller reads them before another call can write them.
 const id64 = new BigUint64Array(1)
 const id32 = /* @__PURE__ */ (() => new Uint32Array(id64.buffer))()
-const observation: Observation = {
-  status: 0,
-  nowMs: 0,
-  nowTick: 0,
-  headTick: 0,
-  lastTick: 0,
-  highTick: 0,
-  observedTick: 0,
-  issued: 0,
-  ceilingTick: -1,
-}
+const observation: Observation = { ...noObservation }
 
 /**
  * The engine in TypeScript. It uses nothing of Node. Ticks and sequence numbers are numbers; an id becomes a

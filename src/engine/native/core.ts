@@ -8,6 +8,7 @@ import {
   type CoreReport,
   type CoreSpec,
   type IdArray,
+  noObservation,
   type Observation,
   type Permit,
   Status,
@@ -76,17 +77,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
   const words32 = new Uint32Array(mailbox)
   const numbers = new Float64Array(mailbox)
   const generation = makeGenerationReader(binding)
-  const seen: Observation = {
-    status: 0,
-    nowMs: 0,
-    nowTick: 0,
-    headTick: 0,
-    lastTick: 0,
-    highTick: 0,
-    observedTick: 0,
-    issued: 0,
-    ceilingTick: 0,
-  }
+  const seen: Observation = { ...noObservation }
 
   /**
    * The engine in C++. A call writes into the mailbox, calls a function without arguments and result, and
