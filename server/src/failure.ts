@@ -9,14 +9,14 @@ export class StartError extends Error {
 }
 
 /** Returns how messages name the options of a name: `segments.orders`. */
-export function placeOf(option: string, name: string): string {
+export function entryOf(option: string, name: string): string {
   return `${option}.${name.length > 40 ? `${name.slice(0, 40)}…` : name}`
 }
 
-/** Makes the error of options that the library refuses. @param place - Their place in the configuration. */
-export function refusedAt(place: string, error: unknown): StartError {
+/** Makes the error of options that the library refuses. @param entry - Their name in messages. */
+export function refusedAt(entry: string, error: unknown): StartError {
   const { code = 'ERR_OPTION_INVALID', message } = error as Error & { code?: string }
-  return new StartError(code, `${place}: ${message}`, error)
+  return new StartError(code, `${entry}: ${message}`, error)
 }
 
 /** Codes of mistakes in the options. Every other error comes from the surroundings of the service. */

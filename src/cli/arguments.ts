@@ -69,9 +69,9 @@ export function parseFlags<F extends Flags>(
     tokens: true,
   })
   const values: Record<string, string> = {}
-  for (const token of tokens) {
-    if (token.kind !== 'option') continue
-    const { name, rawName, value, inlineValue } = token
+  for (const part of tokens) {
+    if (part.kind !== 'option') continue
+    const { name, rawName, value, inlineValue } = part
     const flag = Object.hasOwn(flags, name) ? flags[name] : undefined
     if (flag === undefined) {
       const meant = didYouMean(otherNames.get(name) ?? name, Object.keys(flags), (one) => `--${one}`)

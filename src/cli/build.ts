@@ -163,8 +163,8 @@ function fault(): string {
 function nodeGyp(): string | undefined {
   const folder = dirname(process.execPath)
   const program = 'node_modules/npm/node_modules/node-gyp/bin/node-gyp.js'
-  const places = [process.env['npm_config_node_gyp'] ?? '', join(folder, '../lib', program), join(folder, program)]
-  return places.find((place) => place !== '' && fs.existsSync(place))
+  const programs = [process.env['npm_config_node_gyp'] ?? '', join(folder, '../lib', program), join(folder, program)]
+  return programs.find((path) => path !== '' && fs.existsSync(path))
 }
 
 /**

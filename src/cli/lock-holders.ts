@@ -29,8 +29,8 @@ function holdersNow(file: string): string[] {
   }
   const found = table.split('\n').flatMap((line) => {
     // 1: POSIX  ADVISORY  WRITE 4711 08:01:131077 1073741824 1073742335
-    const [, type, , , pid = '', place = '', start] = line.trim().split(/\s+/)
-    const isHere = type === 'POSIX' && Number(place.split(':')[2]) === inode && Number(start) >= pendingByte
+    const [, type, , , pid = '', inodeOfFile = '', start] = line.trim().split(/\s+/)
+    const isHere = type === 'POSIX' && Number(inodeOfFile.split(':')[2]) === inode && Number(start) >= pendingByte
     return isHere ? [pid] : []
   })
   return [...new Set(found)]

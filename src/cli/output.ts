@@ -41,13 +41,13 @@ export class Output {
  *
  * @param flags - The flags of the command.
  */
-export function failureText(error: unknown, flags: Flags, place = ''): string | undefined {
+export function failureText(error: unknown, flags: Flags, where = ''): string | undefined {
   const { code, message, option } = error as { code?: unknown; message?: unknown; option?: unknown }
   if (typeof code !== 'string' || typeof message !== 'string') return undefined
   // The message of a store may end with lines of SQL.
   const [first = '', ...sql] = code === 'ERR_STORE_UNAVAILABLE' ? message.split('\n') : [message]
   const text = messageOf({ message: first, option }, flagOf(option, flags))
-  return [`graupel: ${place}${printable(text)} (${code})`, ...sql.map((line) => `  ${printable(line)}`), ''].join('\n')
+  return [`graupel: ${where}${printable(text)} (${code})`, ...sql.map((line) => `  ${printable(line)}`), ''].join('\n')
 }
 
 /** Returns a warning of the process as text for stderr. */

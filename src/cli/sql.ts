@@ -5,8 +5,8 @@ import {
   combineNode,
   fieldsText,
   type Placement,
-  placeNode,
-  placeTags,
+  shiftNode,
+  shiftTags,
 } from '../layout/index.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import type { Output } from './output.js'
@@ -67,8 +67,8 @@ export async function sql({ values, positionals }: Arguments<keyof typeof flags>
     return
   }
   const node = checkNode(layout, values.node, dialect)
-  const tags = placeTags<readonly Field[]>(layout, chooseTags(layout, values.tag))
-  await output.write(scriptOf(layout, dialect, { node, bits: placeNode(layout, node) | tags }))
+  const tags = shiftTags<readonly Field[]>(layout, chooseTags(layout, values.tag))
+  await output.write(scriptOf(layout, dialect, { node, bits: shiftNode(layout, node) | tags }))
 }
 
 /** Names of functions that no tag can have. A database does not tell capital letters from small ones. */

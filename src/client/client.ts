@@ -12,8 +12,8 @@ import {
   type Layout,
   type layouts,
   missingTag,
-  placeTags,
   requiredTag,
+  shiftTags,
   type TagValues,
   usualAheadMs,
 } from '../layout/index.js'
@@ -123,7 +123,7 @@ class Client extends Numbers implements BaseClient {
     const { layout } = options
     const missing = viewed ? undefined : layout && requiredTag(layout)
     const { batches } = shared
-    const tagged = viewed && layout && new TaggedNumbers(batches, placeTags(layout, viewed.tags))
+    const tagged = viewed && layout && new TaggedNumbers(batches, shiftTags(layout, viewed.tags))
     super('IdClient', missing === undefined ? (tagged ?? batches) : noNumbers)
     this.#options = options
     this.#shared = shared

@@ -11,8 +11,8 @@ import {
   type GivenTags,
   type Layout,
   missingTag,
-  placeTags,
   requiredTag,
+  shiftTags,
   type TagValues,
 } from '../layout/index.js'
 import { checkIdArray, isSigned, signError } from '../numbers/array.js'
@@ -105,7 +105,7 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   #view(given: GivenTags<F>): GeneratorView<F> {
     const tags = Object.freeze(checkTags(this.layout, given, 'the view'))
     if (this.isClosed) throw closedError(this.object())
-    const core = this.#core.view(placeTags(this.layout, tags))
+    const core = this.#core.view(shiftTags(this.layout, tags))
     const view = new Generator(core, this.#settings, this.#source, { generator: this, tags })
     this.#source.views ??= new Views()
     this.#source.views.add(view)

@@ -9,8 +9,8 @@ import { hasCode, permissionFor } from './system.js'
 // Decides which process may make the next link of a claim. Whether another process runs decides only whether
 // this process is refused: docs/state-proof.md, section "Claims", has the argument.
 
-/** Attempts to change a claim. An attempt fails only if another process has changed the claim. */
-const maxAttempts = 100
+/** How often a change of a claim is tried. It fails only if another process has changed the claim. */
+const maxTries = 100
 
 interface KnownClaim {
   readonly path: string
@@ -26,7 +26,7 @@ export function claimPath(key: string): string {
   return knownClaim(key).path
 }
 
-/** Attempts a change of this user's claim of a key until it succeeds. */
+/** Tries a change of this user's claim of a key until it succeeds. */
 export function withClaim<T>({ key }: Claimant, change: (path: string) => T | undefined): T {
   const { path, user } = knownClaim(key)
   checkUser(path, user)
@@ -34,7 +34,7 @@ export function withClaim<T>({ key }: Claimant, change: (path: string) => T | un
 }
 
 /**
- * Attempts a change of the claim at a path until `change` returns a value, because no other process was
+ * Tries a change of the claim at a path until `change` returns a value, because no other process was
  * faster.
  *
  * @param prepare - Makes or checks the folder of claims.
@@ -42,7 +42,7 @@ export function withClaim<T>({ key }: Claimant, change: (path: string) => T | un
 export function changeClaim<T>(path: string, change: (path: string) => T | undefined, prepare = () => {}): T {
   try {
     prepare()
-    for (let attempts = 0; attempts < maxAttempts; attempts++) {
+    for (let tries = 0; tries < maxTries; tries++) {
       try {
         checkFolder(path)
         const changed = change(path)
@@ -65,7 +65,7 @@ export function changeClaim<T>(path: string, change: (path: string) => T | undef
   }
   throw new GraupelError(
     'ERR_STATE_UNAVAILABLE',
-    `the claim ${path} cannot be changed, because other processes changed it at each of ${maxAttempts} attempts; try again`,
+    `the claim ${path} cannot be changed, because other processes changed it at each of ${maxTries} attempts; try again`,
   )
 }
 

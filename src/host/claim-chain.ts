@@ -4,7 +4,7 @@ import { damagedState } from '../state/errors.js'
 import type { Identity } from '../state/key.js'
 import { fileNameIn, ownFolder } from './folder.js'
 import { type ProcessIdentity, thisProcess } from './process.js'
-import { attempt, hasCode, randomBits, readContents } from './system.js'
+import { hasCode, randomBits, readContents, tryTo } from './system.js'
 
 // The claim of a key is a folder beside the key's page, with a file for each link of its history. The name of
 // a link is its number and the token of its predecessor, such as 8.f3a1. Exactly one link can follow another,
@@ -106,7 +106,7 @@ export function makeLink(
     if (hasCode(error, 'EEXIST')) return undefined
     throw error
   } finally {
-    attempt(() => unlinkSync(fresh))
+    tryTo(() => unlinkSync(fresh))
   }
   // If the predecessor is gone, others have continued meanwhile. The link stays, because they may have
   // followed it. Another process that was late as well may have given the predecessor's name to another link,
@@ -130,7 +130,7 @@ function isThere(path: string, { name, says }: Latest): boolean {
  */
 export function removeOlder(path: string, { older }: Latest): void {
   const { unlinkSync } = process.getBuiltinModule('node:fs')
-  for (const name of older.slice(0, -1)) attempt(() => unlinkSync(`${path}/${name}`))
+  for (const name of older.slice(0, -1)) tryTo(() => unlinkSync(`${path}/${name}`))
 }
 
 /** Removes a claim with all its links at once, after giving it another name. */
@@ -151,7 +151,7 @@ function makeFirst(path: string, says: Link, text: string): Latest | undefined {
     renameSync(fresh, path)
     return { number: 1, name, says, older: [] }
   } catch (error) {
-    attempt(() => rmSync(fresh, { recursive: true, force: true }))
+    tryTo(() => rmSync(fresh, { recursive: true, force: true }))
     // Windows has the error EPERM if there is a folder.
     if (hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST') || hasCode(error, 'EPERM')) return undefined
     throw error
@@ -199,7 +199,7 @@ function read(path: string, name: string): Link {
     if (!stats.isFile()) throw damagedState('claim', path, `its link ${name} is not a plain file`)
   })
   const text = bytes.toString()
-  const says = attempt(() => JSON.parse(text) as Link)
+  const says = tryTo(() => JSON.parse(text) as Link)
   if (says?.format !== format || !isLink(says)) {
     throw damagedState('claim', path, `its link ${name} cannot be read, or is of another version`)
   }

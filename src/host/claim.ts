@@ -5,7 +5,7 @@ import { changeClaim, checkFree, claimPath, isHolder, withClaim } from './claim-
 import { type Latest, latestLink, makeLink, type NewLink, nameAfter, removeChain, removeOlder } from './claim-chain.js'
 import { pageBeside } from './folder.js'
 import { freePage } from './page-beside.js'
-import { attempt, hasCode, randomBits, sleep } from './system.js'
+import { hasCode, randomBits, sleep, tryTo } from './system.js'
 
 // The calls that the engines make on the claim of a key. claim-chain.ts reads and makes links;
 // claim-access.ts decides which process may make the next link.
@@ -36,7 +36,7 @@ function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
       return { from, link: shortToken(link), isOwn, floor: highest(floor, findFloor()), ceiling }
     } catch (error) {
       // If leaving the key to the page fails, the link stays, and the next process begins at its ceiling.
-      attempt(() => makeLink(path, link, { ids: claimant, ceiling: highest(before, held.word), use: 'page' }))
+      tryTo(() => makeLink(path, link, { ids: claimant, ceiling: highest(before, held.word), use: 'page' }))
       throw error
     }
   })
@@ -129,7 +129,7 @@ function isClaimHeld(claimant: Claimant, link: number): boolean {
 
 function releaseClaim(claimant: Claimant, held: number, word: bigint): void {
   // A failure leaves the ceiling, from which it is safe to continue.
-  attempt(() => {
+  tryTo(() => {
     const path = claimPath(claimant.key)
     const latest = latestLink(path)
     // Another thread that has made a later link may be beyond the word.
@@ -143,7 +143,7 @@ function giveToPage(path: string, ids: Identity, clock: ClaimClock): PageLink | 
     const latest = latestLink(path)
     if (latest === undefined) {
       // Even a folder without a link prevents the use of the page.
-      attempt(() => process.getBuiltinModule('node:fs').rmdirSync(path))
+      tryTo(() => process.getBuiltinModule('node:fs').rmdirSync(path))
       return { link: undefined }
     }
     if (latest.says.use === 'page') return { link: latest }

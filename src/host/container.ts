@@ -1,5 +1,5 @@
 import { chosenFolder, posixFolder } from './folder.js'
-import { attempt } from './system.js'
+import { tryTo } from './system.js'
 
 // Tells whether other processes of this host may be outside of the folder of pages, because this process runs
 // in a container. docs/nodes.md has the table of environments. Node's own modules are taken from the process:
@@ -67,10 +67,10 @@ function surroundings(): Surroundings {
   return {
     variable: (name) => process.env[name] || undefined,
     exists: existsSync,
-    ipcNamespace: () => (isLinux ? attempt(() => readlinkSync('/proc/self/ns/ipc')) : hostNamespace),
-    mounts: () => attempt(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? '',
+    ipcNamespace: () => (isLinux ? tryTo(() => readlinkSync('/proc/self/ns/ipc')) : hostNamespace),
+    mounts: () => tryTo(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? '',
     get folder() {
-      return attempt(() => chosenFolder() ?? posixFolder())
+      return tryTo(() => chosenFolder() ?? posixFolder())
     },
   }
 }

@@ -1,6 +1,6 @@
 import { GraupelError, rangeError, show } from '../core/errors.js'
 import { unsafeFolder } from '../state/errors.js'
-import { attempt, hasCode, permissionFor } from './system.js'
+import { hasCode, permissionFor, tryTo } from './system.js'
 
 // The folder of a user's pages and claims, and their names in it. Node's own modules are taken from the
 // process: platform/node.ts says why.
@@ -62,7 +62,7 @@ export function chosenFolder(): string | undefined {
 function numberOf(uid: number | bigint | undefined): number | bigint | undefined {
   if (process.platform !== 'linux') return uid
   const { readFileSync } = process.getBuiltinModule('node:fs')
-  const map = attempt(() => readFileSync('/proc/self/uid_map', 'utf8')) ?? ''
+  const map = tryTo(() => readFileSync('/proc/self/uid_map', 'utf8')) ?? ''
   for (const line of map.split('\n')) {
     const [inside = 0, outside = 0, count = 0] = line.trim().split(/\s+/).map(Number)
     const distance = Number(uid) - inside

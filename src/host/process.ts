@@ -1,4 +1,4 @@
-import { attempt, hasCode } from './system.js'
+import { hasCode, tryTo } from './system.js'
 
 // Node's own modules are taken from the process: platform/node.ts says why.
 
@@ -49,10 +49,9 @@ export function fateOf({ pid, pidNamespace, startTime, bootId }: ProcessIdentity
  * native engine can tell.
  */
 export function bootId(): string {
-  if (process.platform === 'darwin')
-    return attempt(() => textOf('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid')) ?? ''
+  if (process.platform === 'darwin') return tryTo(() => textOf('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid')) ?? ''
   if (process.platform !== 'linux') return ''
-  return attempt(() => readText('/proc/sys/kernel/random/boot_id').trim()) ?? ''
+  return tryTo(() => readText('/proc/sys/kernel/random/boot_id').trim()) ?? ''
 }
 
 function pidNamespace(): number {
@@ -60,7 +59,7 @@ function pidNamespace(): number {
 }
 
 function namespaceOf(pid: number | 'self', kind: 'pid' | 'time'): string | undefined {
-  return attempt(() => process.getBuiltinModule('node:fs').readlinkSync(`/proc/${pid}/ns/${kind}`))
+  return tryTo(() => process.getBuiltinModule('node:fs').readlinkSync(`/proc/${pid}/ns/${kind}`))
 }
 
 /**
@@ -70,7 +69,7 @@ function namespaceOf(pid: number | 'self', kind: 'pid' | 'time'): string | undef
 function startTimeOf(pid: number): number | undefined {
   if (process.platform !== 'linux') return undefined
   if (pid !== process.pid && namespaceOf(pid, 'time') !== namespaceOf('self', 'time')) return undefined
-  return attempt(() => {
+  return tryTo(() => {
     const stat = readText(`/proc/${pid}/stat`)
     // The second field is the program's name in brackets, which may hold spaces and brackets.
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])

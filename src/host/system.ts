@@ -7,7 +7,7 @@ import type { BigIntStats } from 'node:fs'
  * Returns the result of a call, or `undefined` if the call throws, because another process was faster or has
  * ended.
  */
-export function attempt<T>(call: () => T): T | undefined {
+export function tryTo<T>(call: () => T): T | undefined {
   try {
     return call()
   } catch {
@@ -34,7 +34,7 @@ export function sleep(ms: number): void {
  */
 export function randomBits(): bigint {
   // The first and the last eight digits of a UUID of version 4 are random (RFC 9562, section 5.4).
-  const uuid = process.platform === 'linux' ? attempt(readUuid) : undefined
+  const uuid = process.platform === 'linux' ? tryTo(readUuid) : undefined
   const [, first, last] = uuid?.match(/^([0-9a-f]{8})-.*([0-9a-f]{8})\n$/) ?? []
   if (first !== undefined && last !== undefined) return BigInt(`0x${first}${last}`)
   return crypto.getRandomValues(new BigUint64Array(1))[0] as bigint

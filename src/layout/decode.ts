@@ -5,9 +5,9 @@ import { halves, high, low } from '../core/typed-array.js'
 import { genuineLayout } from './define.js'
 import { loadId } from './id.js'
 import type { Field, GivenId, Layout, NodeFieldOf, TagOf } from './layout.js'
-import { combineNode, type NodeOf, placeNode } from './node.js'
+import { combineNode, type NodeOf, shiftNode } from './node.js'
 import { partOf } from './part.js'
-import { checkTags, type GivenTags, placeTags, type TagValues, tagsOf } from './tags.js'
+import { checkTags, type GivenTags, shiftTags, type TagValues, tagsOf } from './tags.js'
 
 /**
  * The parts of an id, as {@link decode} returns them: {@link IdFacts}, and `tags` if the layout has tags.
@@ -210,8 +210,8 @@ export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout:
   const given = checkTags(layout, tags, 'the id')
   return (
     (BigInt(tick) << BigInt(layout.timestamp.shift)) |
-    placeTags(layout, given) |
-    placeNode(layout, combined) |
+    shiftTags(layout, given) |
+    shiftNode(layout, combined) |
     (BigInt(sequence) << BigInt(layout.sequence.shift))
   )
 }

@@ -166,12 +166,12 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
     let shift = bits
     const placements = spec.fields.map(([name, width, role]) => {
       shift -= width
-      const place = { name, bits: width, shift }
-      return Object.freeze(role === undefined ? place : { ...place, isRequired: role === 'tag' })
+      const placement = { name, bits: width, shift }
+      return Object.freeze(role === undefined ? placement : { ...placement, isRequired: role === 'tag' })
     })
-    const tagFields = placements.filter((place) => 'isRequired' in place)
-    const nodeFields = placements.filter((place) => {
-      return place.name !== 'timestamp' && place.name !== 'sequence' && !('isRequired' in place)
+    const tagFields = placements.filter((field) => 'isRequired' in field)
+    const nodeFields = placements.filter((field) => {
+      return field.name !== 'timestamp' && field.name !== 'sequence' && !('isRequired' in field)
     })
     const derived = {
       bits,

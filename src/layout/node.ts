@@ -59,7 +59,7 @@ function splitNode<F extends readonly Field[]>(layout: Layout<F>, node: number):
 }
 
 /** The node's fields, each at its place in the id. @internal */
-export function placeNode(layout: Layout, node: number): bigint {
+export function shiftNode(layout: Layout, node: number): bigint {
   const parts: Record<string, number> = splitNode(layout, node)
   return layout.nodeFields.reduce(
     (bits, { name, shift }) => bits | (BigInt(parts[name] as number) << BigInt(shift)),

@@ -2,7 +2,7 @@ import { rangeError, show, typeError } from '../core/errors.js'
 import { type Instant, toMs } from '../core/moment.js'
 import { genuineLayout } from './define.js'
 import type { Field, Layout } from './layout.js'
-import { checkTags, type GivenTags, placeTags } from './tags.js'
+import { checkTags, type GivenTags, shiftTags } from './tags.js'
 
 /** A range of ids, as {@link idsBetween} returns it. */
 export interface IdRange {
@@ -64,7 +64,7 @@ function readPrefix<F extends readonly Field[]>(layout: Layout<F>, tags: GivenTa
     )
   }
   if (above.length > 0) {
-    const bits = placeTags(layout, checkTags(layout, tags ?? {}, 'the range'))
+    const bits = shiftTags(layout, checkTags(layout, tags ?? {}, 'the range'))
     const end = BigInt(timestamp.shift + timestamp.bits)
     return (bits >> end) << end
   }

@@ -72,7 +72,7 @@ export function requiredTag({ tagFields }: Pick<Layout, 'tagFields'>): string | 
 }
 
 /** The tags, each at its place in the id. @internal */
-export function placeTags<F extends readonly Field[]>({ tagFields }: Layout<F>, tags: TagValues<F>): bigint {
+export function shiftTags<F extends readonly Field[]>({ tagFields }: Layout<F>, tags: TagValues<F>): bigint {
   return tagFields.reduce((bits, { name, shift }) => bits | (BigInt(tags[name]) << BigInt(shift)), 0n)
 }
 

@@ -2,7 +2,7 @@ import { rangeError, show, typeError } from '../core/errors.js'
 import { ownProperties } from '../core/options.js'
 import { hash } from '../core/typed-array.js'
 import { utf8 } from '../core/utf8.js'
-import { combineNode, type Layout, placeNode } from '../layout/index.js'
+import { combineNode, type Layout, shiftNode } from '../layout/index.js'
 import { groupsFolder } from '../stores/record.js'
 
 /** The nodes of a group that a process may have. */
@@ -140,7 +140,7 @@ export class Group {
    */
   static of(layout: Layout, namespace: string, nodes: NodeSet): Group {
     const { epochMs, tickMs, timestamp, sequence } = layout
-    const nodeMask = placeNode(layout, layout.nodes - 1).toString(16)
+    const nodeMask = shiftNode(layout, layout.nodes - 1).toString(16)
     const ids = `timestamp ${timestamp.bits} at ${timestamp.shift}, sequence ${sequence.bits} at ${sequence.shift}, node 0x${nodeMask}; epoch ${epochMs}, tick ${tickMs} ms${namespaceMark}${namespace}`
     const readable = namespace.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)
     return new Group(`${readable}-${hash(utf8(ids)).toString(16).padStart(8, '0')}`, ids, layout, nodes)

@@ -3,7 +3,7 @@ import { maxTimerMs } from '../core/timing.js'
 import { claims } from '../host/claim.js'
 import { containerSign } from '../host/container.js'
 import { chosenFolder } from '../host/folder.js'
-import { attempt, sleep } from '../host/system.js'
+import { sleep, tryTo } from '../host/system.js'
 import { StateTable } from '../state/table.js'
 import { loadBinding } from './binary.js'
 import type { BlockCipher } from './cipher.js'
@@ -112,8 +112,8 @@ export const platform: Platform = {
     const devices = '/sys/bus/acpi/devices'
     // The ids of the driver vmgenid of Linux.
     const isCounter = (name: string) =>
-      /VM_?GEN_?C(OUN)?TE?R/.test(attempt(() => readFileSync(`${devices}/${name}/modalias`, 'latin1')) ?? '')
-    return (attempt(() => readdirSync(devices)) ?? []).some(isCounter)
+      /VM_?GEN_?C(OUN)?TE?R/.test(tryTo(() => readFileSync(`${devices}/${name}/modalias`, 'latin1')) ?? '')
+    return (tryTo(() => readdirSync(devices)) ?? []).some(isCounter)
   },
 
   atExit: (callback) => process.once('exit', callback),

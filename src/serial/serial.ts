@@ -90,9 +90,12 @@ export function parse(text: string, parts: readonly SerialPart[], layout: Layout
     const piece = text.slice(at, at + part.width)
     if (part.kind === 'literal') {
       if (piece !== part.literal)
-        throw textError(text, `has ${show(piece)} at ${place(at)} in place of ${show(part.literal)}`)
+        throw textError(text, `has ${show(piece)} at ${position(at)} in place of ${show(part.literal)}`)
     } else if (!/^[0-9]+$/.test(piece)) {
-      throw textError(text, `has ${show(piece)} at ${place(at)}, where ${part.width} digits of ${nameOf(part)} stand`)
+      throw textError(
+        text,
+        `has ${show(piece)} at ${position(at)}, where ${part.width} digits of ${nameOf(part)} stand`,
+      )
     } else if (part.kind === 'unit') {
       time[part.unit] = piece
     } else {
@@ -132,7 +135,7 @@ function textError(text: string, fault: string): RangeError {
   )
 }
 
-function place(index: number): string {
+function position(index: number): string {
   return `character ${index + 1}`
 }
 

@@ -1,6 +1,6 @@
 import { show } from '../core/errors.js'
 import { utf8 } from '../core/utf8.js'
-import { decode, defineLayout, type Field, fieldsText, type Layout, placeNode } from '../layout/index.js'
+import { decode, defineLayout, type Field, fieldsText, type Layout, shiftNode } from '../layout/index.js'
 
 // The key of a state tells which ids the state counts, and its description names their layout. Pages, claims
 // and state files have both texts, and a page's name is the hash of its key, so the texts are a part of the
@@ -41,7 +41,7 @@ const pattern = /^(?:(real|injected) )?(-?\d+(?: \d+){5}) (\d+) (.+)$/s
  */
 export function makeKey(layout: Layout, node: number, namespace: string, clock?: KeyClock): string {
   // Joined, because a template would keep its pieces in memory as long as the key.
-  const words = [...geometryOf(layout), placeNode(layout, node), namespace]
+  const words = [...geometryOf(layout), shiftNode(layout, node), namespace]
   return (clock === undefined ? words : [clock, ...words]).join(' ')
 }
 

@@ -165,10 +165,10 @@ class Uuids implements UuidGenerator<IdSource> {
     this.#writeAll = fill
     define(this, 'next', Numbers.inHalves(ids, write) ?? (() => text(next())))
     define(this, 'nextAsync', async () => text(await nextAsync()))
-    define(this, 'nextBytes', (given?: Uint8Array, place = 0): Uint8Array => {
+    define(this, 'nextBytes', (given?: Uint8Array, position = 0): Uint8Array => {
       const target = given ?? new Uint8Array(16)
       // Without an array, the second argument is the index that Array.from() passes.
-      const at = given === undefined ? 0 : place
+      const at = given === undefined ? 0 : position
       checkBytes(target, at)
       nextSet()
       setWord(target, at, bits.word0)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { removeChain } from '../../src/host/claim-chain.js'
 import { pagesFolder } from '../../src/host/folder.js'
-import { attempt } from '../../src/host/system.js'
+import { tryTo } from '../../src/host/system.js'
 import { freshNamespace } from '../support/engines.ts'
 import { duplicatesAmong, total } from '../support/ids.ts'
 import { describeWith } from '../support/needs.ts'
@@ -21,7 +21,7 @@ const plan = (): Plan => ({ node: 7, namespace: freshNamespace(), onRollback: 'w
 
 /** Removes a folder at once: a chain of which the latest link alone is missing says less than no chain. */
 function isRemoved(path: string): boolean {
-  const isDone = attempt(() => {
+  const isDone = tryTo(() => {
     removeChain(path)
     return true
   })

@@ -1,7 +1,7 @@
 import type { Layout } from 'graupel'
 import { defineKind } from 'graupel/kind'
 import { keysIn } from '#key-file'
-import { placeOf, refusedAt, StartError, shown } from '../failure.js'
+import { entryOf, refusedAt, StartError, shown } from '../failure.js'
 import { type IdTexts, textsOfKind, textsOfUuidKind } from '../sources/id-texts.js'
 
 /** A kind of ids in the configuration file. Its name is its prefix. */
@@ -33,28 +33,28 @@ export function kindsOf({
 
 function kindOf(prefix: string, choice: Partial<KindChoice>, layouts: readonly Layout[]): IdTexts {
   const { layout: name, keyFile, ...options } = choice
-  const place = placeOf('kinds', prefix)
+  const entry = entryOf('kinds', prefix)
   const layout = name === undefined ? (layouts[0] as Layout) : layouts.find((one) => one.name === name)
   if (layout === undefined) {
     const names = layouts.map((one) => one.name).join(', ')
     throw new StartError(
       'ERR_OPTION_INVALID',
-      `${place}.layout is ${shown(name)}, which the service does not have; give one of ${names}, or add it to --layouts`,
+      `${entry}.layout is ${shown(name)}, which the service does not have; give one of ${names}, or add it to --layouts`,
     )
   }
   for (const [taken, instead] of Object.entries(own)) {
     if (!Object.hasOwn(options, taken)) continue
-    throw new StartError('ERR_OPTION_INVALID', `${place} has ${taken}, which is no option; ${instead}`)
+    throw new StartError('ERR_OPTION_INVALID', `${entry} has ${taken}, which is no option; ${instead}`)
   }
   if (keyFile !== undefined && typeof keyFile !== 'string') {
-    throw new StartError('ERR_OPTION_INVALID', `${place}.keyFile is ${shown(keyFile)}; give the path of a file of keys`)
+    throw new StartError('ERR_OPTION_INVALID', `${entry}.keyFile is ${shown(keyFile)}; give the path of a file of keys`)
   }
-  const keys = keyFile === undefined ? {} : { keys: keysIn(keyFile, `${place}.keyFile`) }
+  const keys = keyFile === undefined ? {} : { keys: keysIn(keyFile, `${entry}.keyFile`) }
   try {
     return options.uuid === true
       ? textsOfUuidKind(defineKind({ ...options, ...keys, prefix, uuid: true }), layout)
       : textsOfKind(defineKind({ ...options, ...keys, prefix, layout }), layout)
   } catch (error) {
-    throw refusedAt(place, error)
+    throw refusedAt(entry, error)
   }
 }

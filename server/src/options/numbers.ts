@@ -1,6 +1,6 @@
 import { createCounter, createSegmentGenerator, type LeafAllocStore } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
-import { placeOf, refusedAt, StartError } from '../failure.js'
+import { entryOf, refusedAt, StartError } from '../failure.js'
 import type { Options } from './table.js'
 
 /** Options that the service sets itself. */
@@ -28,16 +28,16 @@ async function check(
   options: object,
   make: () => Promise<{ close(): void }>,
 ): Promise<void> {
-  const place = placeOf(kind, name)
+  const entry = entryOf(kind, name)
   const taken = own.find((key) => Object.hasOwn(options, key))
   if (taken !== undefined) {
-    throw new StartError('ERR_OPTION_INVALID', `${place} has ${taken}, which the service sets itself; leave it out`)
+    throw new StartError('ERR_OPTION_INVALID', `${entry} has ${taken}, which the service sets itself; leave it out`)
   }
   try {
     const made = await make()
     made.close()
   } catch (error) {
-    throw refusedAt(place, error)
+    throw refusedAt(entry, error)
   }
 }
 

@@ -15,10 +15,10 @@ const enoughBytes = 65_536
 /** The most arrays that are kept for later batches. */
 const mostSpare = 64
 /**
- * The most attempts to get consecutive numbers. The second one mostly succeeds, because it fetches a segment
+ * The most tries to get consecutive numbers. The second one mostly succeeds, because it fetches a segment
  * for the block.
  */
-const blockAttempts = 8
+const maxBlocks = 8
 
 /** Equal commands that came one after the other. */
 interface Step {
@@ -237,7 +237,7 @@ async function lastOfBlock(
   take: () => Promise<BigUint64Array | readonly string[]>,
   count: number,
 ): Promise<bigint | string> {
-  for (let attempt = 0; attempt < blockAttempts; attempt++) {
+  for (let blocks = 0; blocks < maxBlocks; blocks++) {
     const numbers = await take()
     const last = numbers[count - 1] as bigint | string
     if (typeof last === 'string') return last

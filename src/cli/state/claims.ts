@@ -4,7 +4,7 @@ import { GraupelError } from '../../core/errors.js'
 import { type Latest, latestLink } from '../../host/claim-chain.js'
 import { isClaimName } from '../../host/folder.js'
 import { type Fate, fateOf } from '../../host/process.js'
-import { attempt, hasCode } from '../../host/system.js'
+import { hasCode, tryTo } from '../../host/system.js'
 import { type Ids, namesIn, readIds, unreadable } from './read.js'
 
 /** A claim of the js engine that was read. */
@@ -31,7 +31,7 @@ export function claimPathsIn(folder: string): string[] {
 
 /** Whether a path leads to a folder with the name of a claim. */
 export function isClaimAt(path: string): boolean {
-  return path.endsWith('.claim') && attempt(() => lstatSync(path).isDirectory()) === true
+  return path.endsWith('.claim') && tryTo(() => lstatSync(path).isDirectory()) === true
 }
 
 /**

@@ -15,7 +15,7 @@ export interface State {
   readonly stats: BigIntStats
 }
 
-const maxAttempts = 5
+const maxReadings = 5
 
 /**
  * Reads a page or a state file. Node has no locks, so a record may be read while it is written: a file that
@@ -24,13 +24,13 @@ const maxAttempts = 5
  * @throws GraupelError `ERR_STATE_UNAVAILABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`
  */
 export async function readState(path: string, read: (path: string) => Contents = readFileAt): Promise<State> {
-  for (let attempt = 1; ; attempt++) {
+  for (let readings = 1; ; readings++) {
     const { bytes, stats } = read(path)
     try {
       const stored = parseState(path, bytes)
       return { path, stored, ids: readIds(path, stored), stats }
     } catch (error) {
-      if ((error as GraupelError).code !== 'ERR_STATE_CORRUPT' || attempt === maxAttempts) throw error
+      if ((error as GraupelError).code !== 'ERR_STATE_CORRUPT' || readings === maxReadings) throw error
     }
     await sleep(2)
   }

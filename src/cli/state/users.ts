@@ -1,5 +1,5 @@
 import { type BigIntStats, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { attempt } from '../../host/system.js'
+import { tryTo } from '../../host/system.js'
 
 /** A process that has a page or a state file open. */
 export interface User {
@@ -18,7 +18,7 @@ const maxCommand = 60
 export function findUsers(kind: 'page' | 'file', stats: BigIntStats): User[] | undefined {
   if (kind === 'page') return mappings()?.of(stats)
   return otherPids()
-    ?.filter((pid) => attempt(() => hasItOpen(pid, stats)))
+    ?.filter((pid) => tryTo(() => hasItOpen(pid, stats)))
     .map(userOf)
 }
 
@@ -28,7 +28,7 @@ export class Mappings {
 
   constructor(pids: readonly number[]) {
     for (const pid of pids) {
-      const text = attempt(() => readFileSync(`/proc/${pid}/maps`, 'utf8')) ?? ''
+      const text = tryTo(() => readFileSync(`/proc/${pid}/maps`, 'utf8')) ?? ''
       for (const [, key] of text.matchAll(/^\S+ \S+ \S+ (\S+ [1-9][0-9]*) /gm)) {
         this.#pids.set(key as string, (this.#pids.get(key as string) ?? new Set()).add(pid))
       }
@@ -61,7 +61,7 @@ export function named(users: readonly User[]): string {
 
 function otherPids(): number[] | undefined {
   if (process.platform !== 'linux') return undefined
-  return attempt(() => readdirSync('/proc'))
+  return tryTo(() => readdirSync('/proc'))
     ?.filter((name) => /^[0-9]+$/.test(name) && Number(name) !== process.pid)
     .map(Number)
     .sort((a, b) => a - b)
@@ -70,7 +70,7 @@ function otherPids(): number[] | undefined {
 function hasItOpen(pid: number, { dev, ino }: BigIntStats): boolean {
   const folder = `/proc/${pid}/fd`
   return readdirSync(folder).some((name) =>
-    attempt(() => {
+    tryTo(() => {
       const path = `${folder}/${name}`
       // Sockets and pipes have no path.
       if (!readlinkSync(path).startsWith('/')) return false
@@ -81,7 +81,7 @@ function hasItOpen(pid: number, { dev, ino }: BigIntStats): boolean {
 }
 
 function readCommand(pid: number): string {
-  const words = attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0+$/, '').split('\0')) ?? []
+  const words = tryTo(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0+$/, '').split('\0')) ?? []
   const command = words.join(' ')
   return command.length > maxCommand ? `${command.slice(0, maxCommand)}…` : command
 }

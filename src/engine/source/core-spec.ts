@@ -1,5 +1,5 @@
 import { platform } from '#platform'
-import { type Layout, placeNode } from '../../layout/index.js'
+import { type Layout, shiftNode } from '../../layout/index.js'
 import type { CoreSpec, SequenceStartMode, StateSpec } from '../../state/engine.js'
 import { describeLayout, fileKeyOf, makeKey } from '../../state/key.js'
 
@@ -54,7 +54,7 @@ export function coreSpec(options: StateOptions, node: number, nowMs: number, gen
     sequenceBits: sequence.bits,
     sequenceShift: sequence.shift,
     timestampShift: timestamp.shift,
-    nodeBits: placeNode(layout, node),
+    nodeBits: shiftNode(layout, node),
     sequenceStart: options.sequenceStart,
     seed: options.seed,
     history: options.history,
