@@ -47,8 +47,8 @@ export interface Binding {
   /** The fault of the last call that could not use a state. */
   fault(): Fault
   /**
-   * The path of the page in which the generator counts, if it does not count in memory of the process; and its
-   * last reservation, of which a closed generator has only the number 0.
+   * The path of the page in which the generator counts, if it does not count in memory of the process; and
+   * its last reservation, of which a closed generator has only the number 0.
    */
   report(): { readonly path?: string; readonly number: number } & Partial<Reservation>
   /** Closes every generator of this thread whose state is a file. */

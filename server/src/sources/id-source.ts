@@ -135,14 +135,16 @@ export class IdSource {
     return this.#standby === undefined ? undefined : (this.#term?.remainingMs ?? 0)
   }
 
-  /** Makes ids; with `strict`, in the term in which they were asked for. @throws StandbyError; as `nextAsync` */
+  /**
+   * Makes ids; with `strict`, in the term in which they were asked for. @throws StandbyError; as `nextAsync`
+   */
   #inTerm<T>(make: (ids: IdGenerator) => Promise<T>): Promise<T> {
     return this.#standby === undefined ? make(this.#running()) : this.#inOneTerm(make)
   }
 
   /**
-   * The request was made before the term was over, and so before any answer of the next holder (docs/order.md,
-   * "Strict order").
+   * The request was made before the term was over, and so before any answer of the next holder
+   * (docs/order.md, "Strict order").
    */
   async #inOneTerm<T>(make: (ids: IdGenerator) => Promise<T>): Promise<T> {
     // Read before the ids are made: they may be older than a term that begins meanwhile.
