@@ -45,7 +45,7 @@ const rows = {
 } satisfies Rows<HttpOptions>
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly headers: Record<string, string>
   readonly body?: string
@@ -93,7 +93,7 @@ export class HttpService {
   /**
    * Sends a request.
    *
-   * @returns An answer whose status is below 500, and not 429.
+   * @returns An answer whose status is below 500, or 501, and not 429.
    * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the certificate is not trusted; an Error if no endpoint
    * has such an answer; the reason of the signal.
    */
@@ -129,8 +129,8 @@ export class HttpService {
       const text = await response.text()
       const what = asked === undefined ? '' : ` when it was asked to ${asked}`
       const said = () => `${who} answered ${status}${what}${shown(text, secret)}`
-      // 429 means that this endpoint is overloaded or full. Another endpoint may work.
-      if (status >= 500 || status === 429) {
+      // 429 means that this endpoint is overloaded or full. Another endpoint may work. After 501 none will.
+      if ((status >= 500 && status !== 501) || status === 429) {
         const seconds = response.headers.get('retry-after')
         const wait = seconds === null ? '' : `; it asks to wait for ${seconds} s`
         return { failure: new Error(said() + wait), wasSent: true }
@@ -205,10 +205,12 @@ function shown(text: string, secret: HttpRequest['secret']): string {
   return `: ${line.length > 160 ? `${line.slice(0, 160)}…` : line}`
 }
 
-/** Returns the message of an answer. Errors of etcd and Kubernetes are JSON with a `message`. */
+/** Returns the message of an answer. Errors of etcd and Kubernetes are JSON with a `message`, those of S3 XML. */
 function messageOf(text: string): string {
   const { message } = Object(parsed(text))
-  return typeof message === 'string' ? message : text
+  if (typeof message === 'string') return message
+  const [, code, words] = /<Code>(.*?)<\/Code>\s*<Message>(.*?)<\/Message>/s.exec(text) ?? []
+  return code === undefined ? text : `${code}: ${words}`
 }
 
 /** Replaces the secrets, also in the form that they have in JSON, because a service may quote the request. */

@@ -64,6 +64,9 @@ const wrappers: readonly (readonly [method: string, call: string, entry: string]
   ['prepare', 'sqliteStore(database)', 'sqlite'],
   ['sendCommand', 'redisStore(client)', 'redis'],
   ['customCommand', 'redisStore(client)', 'redis'],
+  ['putObject', 'objectStore({ client, bucket })', 'object'],
+  ['getBlockBlobClient', 'objectStore({ client })', 'object'],
+  ['getFiles', 'objectStore({ client })', 'object'],
 ]
 
 /** Reads the option `store`. @throws TypeError `ERR_OPTION_INVALID` */
@@ -96,6 +99,7 @@ export function storeOfUser(_: string, store: unknown): Store {
     ['place', 'function', false],
     ['advice', 'function', false],
     ['add', 'function', false],
+    ['remove', 'function', false],
   ]
   for (const [name, type, isRequired] of rules) {
     const value = of[name]

@@ -67,6 +67,13 @@ export interface Store {
   advice?(signal?: AbortSignal): Promise<readonly string[]>
   /** Adds to a number that is 0 at first, in one step, and returns the sum. */
   add?(key: string, count: bigint, signal?: AbortSignal): Promise<bigint>
+  /**
+   * Removes a record in one step, if the key still has the `expected` version. For scratch records alone: a
+   * node or a number whose record is removed is forgotten.
+   *
+   * @returns Whether the record was removed.
+   */
+  remove?(key: string, expected: string, signal?: AbortSignal): Promise<boolean>
 }
 
 /** The options that every store takes beside its client. */
