@@ -8,7 +8,7 @@ import { type Flag, flagFor } from './arguments.js'
 /** The schemes of `openStore`. A manual does not load the stores to name them. */
 export const schemes: readonly string[] = [
   ...['redis:', 'rediss:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:', 'etcd:', 'etcds:', 'zookeeper:', 'zk:'],
-  ...['consul:', 'consuls:', 'kubernetes:', 'kubernetes+http:', 'sqlite:'],
+  ...['consul:', 'consuls:', 'kubernetes:', 'kubernetes+http:', 's3:', 'az:', 'gs:', 'sqlite:'],
 ]
 
 /** The flags that name a store. */
@@ -43,6 +43,9 @@ export const clientNotes = [
   '  postgres: pg, postgres',
   '  mysql: mysql2, mariadb',
   '  zookeeper: node-zookeeper-client',
+  '  s3: @aws-sdk/client-s3, aws4fetch',
+  '  az: @azure/storage-blob',
+  '  gs: @google-cloud/storage',
   '  sqlite: libsql, better-sqlite3, node:sqlite',
 ]
 

@@ -28,7 +28,7 @@ function failureOf(words: readonly string[], variables: Record<string, string> =
 
 describe('--store', () => {
   const known =
-    'redis:, rediss:, postgres:, postgresql:, mysql:, mariadb:, etcd:, etcds:, zookeeper:, zk:, consul:, consuls:, kubernetes:, kubernetes+http:, sqlite:'
+    'redis:, rediss:, postgres:, postgresql:, mysql:, mariadb:, etcd:, etcds:, zookeeper:, zk:, consul:, consuls:, kubernetes:, kubernetes+http:, s3:, az:, gs:, sqlite:'
 
   it.each<[string[], string | RegExp]>([
     [

@@ -26,6 +26,9 @@ const clients: Readonly<Record<string, Exclude<StorePlan, { file: string }>['cli
   zookeeper: 'node-zookeeper-client',
   consul: 'consul',
   kubernetes: 'kubernetes',
+  s3: 's3',
+  azure: 'azure',
+  google: 'google',
 }
 
 describeServers('a counter', (kind, about, server) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { storeContract } from '../../src/stores/testing.js'
 import { BucketServer } from './buckets/server.ts'
 import { installClients, type Opened } from './kinds/kind.ts'

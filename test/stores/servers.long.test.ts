@@ -39,6 +39,9 @@ const placeOf: Record<string, RegExp> = {
   zookeeper: /^servers 127\.0\.0\.1:\d+, nodes below \/graupel$/,
   consul: /^datacenter \w+, keys graupel\/$/,
   kubernetes: /^API http\S+, namespace \w+, Leases \w+\.…$/,
+  s3: /^bucket (ids )?of S3 at http:\/\/127\.0\.0\.1:\d+(\/ids)?, objects graupel\/$/,
+  azure: /^container http:\/\/127\.0\.0\.1:\d+\/devstoreaccount1\/ids, objects graupel\/$/,
+  google: /^bucket ids at http:\/\/127\.0\.0\.1:\d+, objects graupel\/$/,
 }
 
 describeServers('a store', (kind, { clients }, server) => {

@@ -161,8 +161,9 @@ export class CheckedBucket {
     const refusal = this.#bucket.refusalOf(error)
     if (refusal === undefined) {
       const reason = reasonOf(error)
-      if (isWithoutCredentials(error)) {
-        const text = `${who} was not asked to ${asked}: ${reason}; give the client credentials`
+      const missing = unsent.find(([pattern]) => pattern.test(`${Object(error).name} ${reason}`))?.[1]
+      if (missing !== undefined) {
+        const text = `${who} was not asked to ${asked}: ${reason}; give the client ${missing}`
         return new GraupelError('ERR_STORE_UNAVAILABLE', text, { cause: error })
       }
       const ofTls = refusalOfTls(error, who, 'let Node trust its authority (NODE_EXTRA_CA_CERTS)', 'http:')
@@ -209,8 +210,8 @@ function isNotImplemented({ status, code }: Refusal): boolean {
   return status === 501 || code === 'NotImplemented'
 }
 
-/** Clients reject so before they send a request. */
-function isWithoutCredentials(error: unknown): boolean {
-  const { name, message } = Object(error)
-  return name === 'CredentialsProviderError' || /default credentials|Could not load credentials/i.test(`${message}`)
-}
+/** Errors of clients before they send a request, and what the client lacks. */
+const unsent: readonly (readonly [RegExp, string])[] = [
+  [/CredentialsProviderError|CredentialUnavailable|Could not load .*credentials/i, 'credentials'],
+  [/Region is missing/, 'a region'],
+]

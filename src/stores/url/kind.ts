@@ -29,6 +29,8 @@ export interface OpenOptions {
   readonly names: Names
   /** Whether a missing file is made. */
   readonly mayMake: boolean
+  /** Loads another package from where the client was looked for; `undefined` if it is not installed. */
+  readonly beside: (name: string) => unknown
 }
 
 /** A package that can talk to a store. */
@@ -85,9 +87,8 @@ const here = import.meta.url ?? __filename
  */
 export function loadClient({ schemes, clients }: StoreKind, asker: string | URL): { client: Client; loaded: unknown } {
   const file = fileOf(asker)
-  const places = [file, here].map((place) => createRequire(place))
   const broken: string[] = []
-  for (const require of places) {
+  for (const require of placesOf(file)) {
     for (const client of clients) {
       const { name } = client
       if (name === undefined) return { client, loaded: undefined }
@@ -108,6 +109,22 @@ export function loadClient({ schemes, clients }: StoreKind, asker: string | URL)
   )
 }
 
+function placesOf(file: string): NodeJS.Require[] {
+  return [file, here].map((place) => createRequire(place))
+}
+
+/** Loads a package from the places of {@link loadClient}; `undefined` if it is not installed. */
+export function loadBeside(name: string, asker: string | URL): unknown {
+  for (const require of placesOf(fileOf(asker))) {
+    try {
+      return require(name)
+    } catch (error) {
+      if (!isAbsent(error as NodeJS.ErrnoException, name)) throw error
+    }
+  }
+  return undefined
+}
+
 /** Returns whether the package itself is missing, and not a package that it needs. */
 function isAbsent({ code, message }: NodeJS.ErrnoException, name: string): boolean {
   if (code === 'ERR_UNKNOWN_BUILTIN_MODULE') return true
@@ -115,7 +132,7 @@ function isAbsent({ code, message }: NodeJS.ErrnoException, name: string): boole
 }
 
 /** The functions of a store that ask its server. */
-const calls = ['read', 'list', 'write', 'nowMs', 'incarnation', 'place', 'advice', 'add', 'setup'] as const
+const calls = ['read', 'list', 'write', 'nowMs', 'incarnation', 'place', 'advice', 'add', 'remove', 'setup'] as const
 
 /** A client is replaced if a call is given up, and the client has answered nothing for this time. */
 const replacedAfterMs = 1000

@@ -10,9 +10,10 @@ import type { LeafAllocStore } from '../leaf-alloc.js'
 import { groupsFolder, numbersFolder } from '../record.js'
 import type { Store } from '../store.js'
 import { consulKind, etcdKind } from './fetched.js'
-import { loadClient, type Names, type Opened, type OpenOptions, replacing, type StoreKind } from './kind.js'
+import { loadBeside, loadClient, type Names, type Opened, type OpenOptions, replacing, type StoreKind } from './kind.js'
 import { kubernetesKind } from './kubernetes.js'
 import { mysqlKind } from './mysql.js'
+import { azureKind, googleKind, s3Kind } from './object.js'
 import { postgresKind } from './postgres.js'
 import { redisKind } from './redis.js'
 import { sqliteKind } from './sqlite.js'
@@ -28,6 +29,9 @@ export const kinds: readonly StoreKind[] = [
   zookeeperKind,
   consulKind,
   kubernetesKind,
+  s3Kind,
+  azureKind,
+  googleKind,
   sqliteKind,
 ]
 
@@ -146,7 +150,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
       parsed,
       kind,
       clientsOf,
-      { names, mayMake: create },
+      { names, mayMake: create, beside: (name) => loadBeside(name, clientsOf) },
       signal,
     )
     const closeInTime = async (): Promise<void> => {

@@ -20,7 +20,7 @@ export interface ServerKind {
   readonly resending?: readonly string[]
   /** Encodes a text as the clients send it. Without it they send the text unchanged. */
   readonly onWire?: (text: string) => string
-  /** The store uses `fetch`, so there is no client to close. */
+  /** The store uses `fetch`, or a client like it: there is nothing to close. */
   readonly isFetched?: true
   /** The tests do not start this server, so they cannot stop it, or put a proxy before it. */
   readonly isElsewhere?: true

@@ -90,6 +90,7 @@ export const s3: ServerKind = {
   missing: () => undefined,
   start: startBuckets,
   clients: s3Clients,
+  isFetched: true,
 }
 
 export const google: ServerKind = {
@@ -97,6 +98,7 @@ export const google: ServerKind = {
   missing: () => undefined,
   start: startBuckets,
   clients: googleClients,
+  isFetched: true,
 }
 
 export const azure: ServerKind = {
@@ -104,4 +106,5 @@ export const azure: ServerKind = {
   missing: () => undefined,
   start: startAzurite,
   clients: azureClients,
+  isFetched: true,
 }

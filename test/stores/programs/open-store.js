@@ -4,6 +4,7 @@ import { consulStore } from 'graupel/stores/consul'
 import { etcdStore } from 'graupel/stores/etcd'
 import { kubernetesStore } from 'graupel/stores/kubernetes'
 import { mysqlStore } from 'graupel/stores/mysql'
+import { objectStore } from 'graupel/stores/object'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
 import { sqliteStore } from 'graupel/stores/sqlite'
@@ -17,7 +18,7 @@ const host = '127.0.0.1'
  * @typedef {'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'mysql2' | 'mysql2 callbacks' |
  * 'mariadb' | 'node-zookeeper-client'} Client
  * @typedef {{ client: Client, port: number, durable?: boolean }
- *   | { client: 'etcd' | 'consul' | 'kubernetes', port: number, durable?: true }
+ *   | { client: 'etcd' | 'consul' | 'kubernetes' | 's3' | 'azure' | 'google', port: number, durable?: true }
  *   | { client: 'postgres.js by openStore', port: number, clientsOf: string }
  *   | { client: 'libsql', file: string, busyMs: number }} StorePlan
  */
@@ -44,6 +45,23 @@ export async function openStore(plan) {
       return consulStore({ url: `http://${host}:${port}` })
     case 'kubernetes':
       return kubernetesStore({ url: `http://${host}:${port}`, namespace: 'default' })
+    case 's3': {
+      const { S3 } = load('@aws-sdk/client-s3')
+      const credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
+      const endpoint = `http://${host}:${port}`
+      const client = new S3({ region: 'us-east-1', endpoint, forcePathStyle: true, credentials })
+      return objectStore({ client, bucket: 'ids' })
+    }
+    case 'azure': {
+      const { BlobServiceClient } = load('@azure/storage-blob')
+      const service = BlobServiceClient.fromConnectionString(azuriteConnection(port))
+      return objectStore({ client: service.getContainerClient('ids') })
+    }
+    case 'google': {
+      const { Storage } = load('@google-cloud/storage')
+      const client = new Storage({ apiEndpoint: `http://${host}:${port}`, projectId: 'test' })
+      return objectStore({ client: client.bucket('ids') })
+    }
     case 'ioredis': {
       const { Redis } = load('ioredis')
       const client = new Redis({ port, host })
@@ -88,6 +106,14 @@ export async function openStore(plan) {
       return zookeeperStore(() => createClient(`${host}:${port}`))
     }
   }
+}
+
+/** @param {number} port */
+function azuriteConnection(port) {
+  // The account of azurite, which is public.
+  const account = 'devstoreaccount1'
+  const key = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
+  return `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};BlobEndpoint=http://${host}:${port}/${account};`
 }
 
 /** @param {number} port */
