@@ -7,8 +7,8 @@ import { type Flag, flagFor } from './arguments.js'
 
 /** The schemes of `openStore`. A manual does not load the stores to name them. */
 export const schemes: readonly string[] = [
-  ...['redis:', 'rediss:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:', 'etcd:', 'etcds:', 'zookeeper:', 'zk:'],
-  ...['consul:', 'consuls:', 'kubernetes:', 'kubernetes+http:', 's3:', 'az:', 'gs:', 'sqlite:'],
+  ...['redis:', 'rediss:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:', 'dynamodb:', 'etcd:', 'etcds:'],
+  ...['zookeeper:', 'zk:', 'consul:', 'consuls:', 'kubernetes:', 'kubernetes+http:', 's3:', 'az:', 'gs:', 'sqlite:'],
 ]
 
 /** The flags that name a store. */
@@ -42,6 +42,7 @@ export const clientNotes = [
   '  redis: ioredis, redis, @valkey/valkey-glide',
   '  postgres: pg, postgres',
   '  mysql: mysql2, mariadb',
+  '  dynamodb: @aws-sdk/client-dynamodb',
   '  zookeeper: node-zookeeper-client',
   '  s3: @aws-sdk/client-s3, aws4fetch',
   '  az: @azure/storage-blob',

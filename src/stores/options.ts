@@ -60,6 +60,9 @@ export function outliveErrors(client: unknown): void {
 const wrappers: readonly (readonly [method: string, call: string, entry: string])[] = [
   ['getConnection', 'mysqlStore(pool)', 'mysql'],
   ['unsafe', 'postgresStore(sql)', 'postgres'],
+  // Before `query`, which clients of DynamoDB have, too.
+  ['putItem', 'dynamodbStore(client)', 'dynamodb'],
+  ['transactWrite', 'dynamodbStore(client)', 'dynamodb'],
   ['query', 'postgresStore(pool)', 'postgres'],
   ['prepare', 'sqliteStore(database)', 'sqlite'],
   ['sendCommand', 'redisStore(client)', 'redis'],

@@ -22,6 +22,7 @@ const clients: Readonly<Record<string, Exclude<StorePlan, { file: string }>['cli
   redis: 'ioredis',
   postgres: 'pg',
   mysql: 'mysql2',
+  dynamodb: 'aws-sdk',
   etcd: 'etcd',
   zookeeper: 'node-zookeeper-client',
   consul: 'consul',

@@ -11,7 +11,7 @@ import { callsOf, inSeconds } from './real-time.ts'
 
 describeServers(
   'a write and its reply',
-  (_, { clients, resending = [], isFetched, onWire = String, isElsewhere }, server) => {
+  (_, { clients, resending = [], isFetched, staysOpen, onWire = String, isElsewhere }, server) => {
     describe.skipIf(isElsewhere).each(Object.entries(clients))('by %s', (client, open) => {
       let proxy: LossyProxy
       let opened: Opened
@@ -85,7 +85,7 @@ describeServers(
         expect((await eventually(() => callsOf(store).read(key)))?.value).toBe('first')
       })
 
-      it.skipIf(isFetched)('calls of a closed client reject', async () => {
+      it.skipIf(isFetched || staysOpen)('calls of a closed client reject', async () => {
         await opened.close()
         const calls = callsOf(store)
         const lives = store.incarnation === undefined ? [] : [calls.incarnation()]

@@ -35,6 +35,8 @@ const placeOf: Record<string, RegExp> = {
   redis: /^server 127\.0\.0\.1:\d+ \(run_id \w{40}\), database 0, keys \{graupel\}:$/,
   postgres: /^server 127\.0\.0\.1:\d+ \(system \d+\), database postgres, schema public, table graupel_store$/,
   mysql: /^server \S+:\d+ \(server_id \d+\), database graupel, table graupel_store$/,
+  dynamodb:
+    /^(table arn:aws:dynamodb:\S+:table\/graupel_store \([\w-]+\)|region eu-west-1, account unknown, table graupel_store)$/,
   etcd: /^cluster \d+, keys graupel\/$/,
   zookeeper: /^servers 127\.0\.0\.1:\d+, nodes below \/graupel$/,
   consul: /^datacenter \w+, keys graupel\/$/,

@@ -9,6 +9,7 @@ import { freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 import { eventually, until } from '../support/until.ts'
 import { describeServers } from './kinds/describe.ts'
+import { dynamodbUrl } from './kinds/dynamodb.ts'
 import { host, load, type Open, quiet } from './kinds/kind.ts'
 import { kubernetesUrl } from './kinds/kubernetes.ts'
 import { startProxy } from './proxy.ts'
@@ -53,6 +54,7 @@ const clients: Record<string, Record<string, Open>> = {
     },
   },
   mysql: { mysql2: byUrl(mysqlUrl, 'mysql2'), mariadb: byUrl(mysqlUrl, 'mariadb') },
+  dynamodb: { 'aws-sdk': byUrl(dynamodbUrl, '@aws-sdk/client-dynamodb') },
   etcd: { fetch: byUrl((port) => `etcd://${host}:${port}`) },
   zookeeper: { 'node-zookeeper-client': byUrl((port) => `zookeeper://${host}:${port}`, 'node-zookeeper-client') },
   consul: { fetch: byUrl((port) => `consul://${host}:${port}`) },

@@ -12,6 +12,8 @@ import type { StoreUrl } from './url.js'
 /** An open store, and the client that this module made for it. */
 export interface Opened {
   readonly store: Store & { setup?(): Promise<void> }
+  /** The name of the table, if the URL has it. */
+  readonly table?: string
   /** Set if Leaf runs on the database. */
   leafAlloc?(table: string | undefined): LeafAllocStore
   /** Names what is damaged. Set if the store has checksums. */
@@ -55,7 +57,11 @@ export interface StoreKind {
   /** The option that sets the prefix of its names. */
   readonly named: keyof Names
   /** Whether an error of its clients means that the table is missing. Set for databases with tables. */
-  readonly isTableMissing?: (error: { readonly code?: unknown; readonly message?: unknown }) => boolean
+  readonly isTableMissing?: (error: {
+    readonly code?: unknown
+    readonly message?: unknown
+    readonly name?: unknown
+  }) => boolean
   /** The clients in the order in which they are tried. The first client is recommended. */
   readonly clients: readonly [Client, ...Client[]]
 }

@@ -9,6 +9,7 @@ import { callWithin, located, StoreCalls } from '../calls.js'
 import type { LeafAllocStore } from '../leaf-alloc.js'
 import { groupsFolder, numbersFolder } from '../record.js'
 import type { Store } from '../store.js'
+import { dynamodbKind } from './dynamodb.js'
 import { consulKind, etcdKind } from './fetched.js'
 import { loadBeside, loadClient, type Names, type Opened, type OpenOptions, replacing, type StoreKind } from './kind.js'
 import { kubernetesKind } from './kubernetes.js'
@@ -25,6 +26,7 @@ export const kinds: readonly StoreKind[] = [
   redisKind,
   postgresKind,
   mysqlKind,
+  dynamodbKind,
   etcdKind,
   zookeeperKind,
   consulKind,
@@ -42,7 +44,7 @@ export const schemes: readonly string[] = kinds.flatMap((kind) => kind.schemes)
 export interface OpenStoreOptions {
   /** The beginning of the names of the store's keys. Only for a store without tables. @default 'graupel' */
   prefix?: string
-  /** The name of the store's table. Only for a SQL database. @default 'graupel_store' */
+  /** The name of the store's table. Only for a SQL database and DynamoDB. @default 'graupel_store' */
   table?: string
   /** As in `StoreOptions` of `graupel/stores`. @default what is true for the database as it usually runs */
   assumeDurable?: boolean
@@ -114,11 +116,12 @@ const damageMs = 60_000
  * - `redis:` and `rediss:` with ioredis, redis or @valkey/valkey-glide
  * - `postgres:` with pg or postgres
  * - `mysql:` and `mariadb:` with mysql2 or mariadb
+ * - `dynamodb:` with @aws-sdk/client-dynamodb
  * - `zookeeper:` with node-zookeeper-client
  * - `sqlite:` with libsql, better-sqlite3 or node:sqlite
  * - `etcd:`, `consul:` and `kubernetes:` with fetch alone
  *
- * It connects once, within 5 s, and makes a missing table of a SQL database. Later the client connects again
+ * It connects once, within 5 s, and makes a missing table. Later the client connects again
  * by itself.
  *
  * @param url - The store, such as `redis://:password@host:6379`; docs/leases.md shows the URLs of all stores.
@@ -146,7 +149,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
   const kind = kindOf(parsed.scheme)
   const names = namesFor(kind, parsed.scheme, read)
   try {
-    const { store, leafAlloc, damage, close } = await openClient(
+    const { store, table, leafAlloc, damage, close } = await openClient(
       parsed,
       kind,
       clientsOf,
@@ -157,7 +160,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
       await within(closeMs, async () => close()).catch(() => {})
     }
     try {
-      await prepare(store, parsed, kind, names, create, signal)
+      await prepare(store, parsed, kind, table ?? names.table, create, signal)
     } catch (error) {
       await closeInTime()
       throw located(error, parsed)
@@ -233,7 +236,7 @@ async function prepare(
   store: Opened['store'],
   { shown }: StoreUrl,
   { isTableMissing }: StoreKind,
-  { table }: Names,
+  table: string | undefined,
   mayMake: boolean,
   signal: AbortSignal | undefined,
 ): Promise<void> {

@@ -1,4 +1,5 @@
 import { consul } from './consul.ts'
+import { dynamodb } from './dynamodb.ts'
 import { etcd } from './etcd.ts'
 import type { ServerKind } from './kind.ts'
 import { kubernetes } from './kubernetes.ts'
@@ -16,6 +17,7 @@ export const serverKinds: Readonly<Record<string, ServerKind>> = {
   redis,
   postgres,
   mysql,
+  dynamodb,
   etcd,
   zookeeper,
   consul,

@@ -22,6 +22,8 @@ export interface ServerKind {
   readonly onWire?: (text: string) => string
   /** The store uses `fetch`, or a client like it: there is nothing to close. */
   readonly isFetched?: true
+  /** The client connects again after its end. */
+  readonly staysOpen?: true
   /** The tests do not start this server, so they cannot stop it, or put a proxy before it. */
   readonly isElsewhere?: true
 }

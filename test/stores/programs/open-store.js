@@ -1,6 +1,7 @@
 // Opens a store as a user's program does, with a client that reconnects on its own.
 import { createRequire } from 'node:module'
 import { consulStore } from 'graupel/stores/consul'
+import { dynamodbStore } from 'graupel/stores/dynamodb'
 import { etcdStore } from 'graupel/stores/etcd'
 import { kubernetesStore } from 'graupel/stores/kubernetes'
 import { mysqlStore } from 'graupel/stores/mysql'
@@ -16,7 +17,7 @@ const host = '127.0.0.1'
 
 /**
  * @typedef {'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'mysql2' | 'mysql2 callbacks' |
- * 'mariadb' | 'node-zookeeper-client'} Client
+ * 'mariadb' | 'node-zookeeper-client' | 'aws-sdk'} Client
  * @typedef {{ client: Client, port: number, durable?: boolean }
  *   | { client: 'etcd' | 'consul' | 'kubernetes' | 's3' | 'azure' | 'google', port: number, durable?: true }
  *   | { client: 'postgres.js by openStore', port: number, clientsOf: string }
@@ -100,6 +101,11 @@ export async function openStore(plan) {
       const pool = load('mariadb').createPool(mysqlPool(port))
       pool.on('error', () => {})
       return mysqlStore(pool, options)
+    }
+    case 'aws-sdk': {
+      const { DynamoDB } = load('@aws-sdk/client-dynamodb')
+      const credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
+      return dynamodbStore(new DynamoDB({ region: 'eu-west-1', endpoint: `http://${host}:${port}`, credentials }))
     }
     case 'node-zookeeper-client': {
       const { createClient } = load('node-zookeeper-client')
