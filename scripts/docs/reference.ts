@@ -34,7 +34,7 @@ const unnamed = [
     'TagsOf',
   ],
   // The calls that are used of clients of other packages.
-  ...['Answer', 'CallbackPool', 'GlideClient', 'IoredisClient'],
+  ...['Answer', 'CallbackPool', 'DynamodbDocument', 'DynamodbPlain', 'GlideClient', 'IoredisClient'],
   ...['NodeRedisClient', 'PgClient', 'PgPool', 'PostgresJsClient', 'PromisePool'],
 ]
 

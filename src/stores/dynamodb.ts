@@ -60,8 +60,8 @@ interface Description {
 }
 
 /**
- * A store in one table of DynamoDB. Durable: DynamoDB acknowledges what two of three zones have on their
- * disks. Deleting the table, and restoring a backup, take writes back: stop all processes before it, and
+ * A store in one table of DynamoDB. Durable: DynamoDB acknowledges what a majority of three replicas
+ * have. Deleting the table, and restoring a backup, take writes back: stop all processes before it, and
  * start them one window + `maxClockSkewMs` after the last process has ended.
  *
  * Every call is one request. A read is strongly consistent, and a write is conditional. The clock is the

@@ -10,6 +10,7 @@ import { createMask } from 'graupel/mask'
 import { leafAllocStore } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
 import { consulStore } from 'graupel/stores/consul'
+import { dynamodbStore } from 'graupel/stores/dynamodb'
 import { etcdStore } from 'graupel/stores/etcd'
 import { kubernetesStore } from 'graupel/stores/kubernetes'
 import { mysqlStore } from 'graupel/stores/mysql'
@@ -55,6 +56,10 @@ const spec: LayoutSpec<readonly Field[]> = { name: 'mine', epochMs: 0, tickMs: 1
 const poolThat = (query: unknown) =>
   ({ getConnection: async () => ({ query, release() {}, destroy() {} }), execute() {} }) as never
 const pool = poolThat(() => {})
+const dynamodb = {
+  ...{ getItem() {}, putItem() {}, query() {}, updateItem() {}, deleteItem() {} },
+  ...{ middlewareStack: { clone() {} }, config: {} },
+} as never
 
 /** The first text that a store gives to its client which has the word `graupel` or `leaf`. */
 async function nameIn(use: (see: (...given: unknown[]) => never) => unknown): Promise<string | undefined> {
@@ -206,6 +211,10 @@ const measured: Record<string, Measured> = {
     "'graupel'",
     [() => requestOf(() => consulStore({ url })), expect.stringContaining('/v1/kv/graupel/a/b')],
   ],
+  'DynamodbStoreOptions.table': [
+    "'graupel_store'",
+    [() => dynamodbStore(dynamodb).ddl, expect.stringMatching(/\bgraupel_store\b/)],
+  ],
   'EtcdStoreOptions.prefix': ["'graupel'", [keyOfEtcd, 'graupel/a/b']],
   'HttpOptions.fetch': [http, [() => requestOf(() => etcdStore({ url })), expect.stringContaining(url)]],
   'KubernetesStoreOptions.namespace': [
@@ -250,6 +259,7 @@ const measured: Record<string, Measured> = {
     [() => postgresStore({ query: async () => [] } as never).durable, false],
     [() => mysqlStore(pool).durable, false],
     [() => sqliteStore({ exec() {}, prepare() {} } as never).durable, true],
+    [() => dynamodbStore(dynamodb).durable, true],
     [() => etcdStore({ url }).durable, true],
     [() => consulStore({ url }).durable, true],
     [() => zookeeperStore(() => ({}) as never).durable, true],

@@ -13,6 +13,7 @@ import { acquireLease } from 'graupel/lease'
 import { createMask } from 'graupel/mask'
 import { createCounter, createSegmentGenerator, leafAllocStore } from 'graupel/segments'
 import { consulStore } from 'graupel/stores/consul'
+import { dynamodbStore } from 'graupel/stores/dynamodb'
 import { etcdStore } from 'graupel/stores/etcd'
 import { kubernetesStore } from 'graupel/stores/kubernetes'
 import { memoryStore } from 'graupel/stores/memory'
@@ -42,6 +43,10 @@ interface Entry {
 const { name, epochMs, tickMs, fields } = layouts.twitter
 const http = async () => new Response('{}')
 const pool = { getConnection() {}, execute() {} } as never
+const tables = {
+  ...{ getItem() {}, putItem() {}, query() {}, updateItem() {}, deleteItem() {} },
+  ...{ middlewareStack: { clone() {} }, config: {} },
+}
 const key = Uint8Array.from({ length: 32 }, (_, i) => i)
 
 const entries: Entry[] = [
@@ -74,6 +79,11 @@ const entries: Entry[] = [
   { name: 'leafAllocStore', given: {}, call: (options) => leafAllocStore(pool, options) },
   { name: 'sqliteStore', given: {}, call: (options) => sqliteStore({ prepare() {}, exec() {} } as never, options) },
   { name: 'zookeeperStore', given: {}, call: (options) => zookeeperStore(() => ({}) as never, options) },
+  {
+    name: 'dynamodbStore',
+    given: {},
+    call: (options) => dynamodbStore(tables as never, options),
+  },
   { name: 'etcdStore', given: { url: 'http://127.0.0.1:1' }, call: etcdStore },
   { name: 'consulStore', given: { url: 'http://127.0.0.1:1' }, call: consulStore },
   { name: 'kubernetesStore', given: { url: 'http://127.0.0.1:1', namespace: 'x' }, call: kubernetesStore },

@@ -28,7 +28,7 @@ function failureOf(words: readonly string[], variables: Record<string, string> =
 
 describe('--store', () => {
   const known =
-    'redis:, rediss:, postgres:, postgresql:, mysql:, mariadb:, etcd:, etcds:, zookeeper:, zk:, consul:, consuls:, kubernetes:, kubernetes+http:, s3:, az:, gs:, sqlite:'
+    'redis:, rediss:, postgres:, postgresql:, mysql:, mariadb:, dynamodb:, etcd:, etcds:, zookeeper:, zk:, consul:, consuls:, kubernetes:, kubernetes+http:, s3:, az:, gs:, sqlite:'
 
   it.each<[string[], string | RegExp]>([
     [
@@ -68,11 +68,21 @@ describe('--store', () => {
     [['--store', 'zk://h?chroot=a'], '--store has parameters that zk: does not have; there are none'],
     [['--store', 'zk://u:secret@'], '--store has no host; write zk://127.0.0.1:2181, or several with commas'],
     [['--store', 'kubernetes:', '--table', 't'], '--table is not for kubernetes:; leave it out'],
+    [
+      ['--store', 'dynamodb://u:secret@eu-west-1'],
+      '--store has no region; write dynamodb://REGION/TABLE without credentials',
+    ],
+    [['--store', 'dynamodb:secret'], '--store has no region; write dynamodb://REGION/TABLE'],
+    [
+      ['--store', 'dynamodb://eu-west-1?endpoint=secret'],
+      '--store has an endpoint that is no URL; write endpoint=http',
+    ],
+    [['--store', 'dynamodb://eu-west-1/a', '--table', 'b'], '--table is in the URL already; leave out one of the two'],
     [['--store', 'redis://u:secret@h/orders'], '--store has a database that is not a number; write'],
     [['--store', 'redis://h?db=secret'], '--store has parameters that redis: does not have; there are none'],
     [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; leave it out'],
   ])('is refused as in %j', async (words, message) => {
-    const folder = projectWith('libsql', 'ioredis', 'mysql2', 'node-zookeeper-client')
+    const folder = projectWith('libsql', 'ioredis', 'mysql2', 'node-zookeeper-client', '@aws-sdk/client-dynamodb')
     for (const command of [['lease', 'list'], ['next']]) {
       const { status, stdout, stderr } = await graupelIn(folder, [...command, ...words])
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' })

@@ -55,6 +55,7 @@ describe('the types', () => {
     import { memoryStore, type Store, type StoreEntry, type StoreOptions } from 'graupel/stores'
     import { memoryStore as same } from 'graupel/stores/memory'
     import { consulStore } from 'graupel/stores/consul'
+    import { type DynamodbStore, dynamodbStore } from 'graupel/stores/dynamodb'
     import { etcdStore, type Fetch } from 'graupel/stores/etcd'
     import { mysqlStore } from 'graupel/stores/mysql'
     import { kubernetesStore } from 'graupel/stores/kubernetes'
@@ -78,6 +79,9 @@ describe('the types', () => {
       sqliteStore({ exec() {}, prepare: () => ({ all: () => [] }) }),
       zookeeperStore(() => ({ connect() {}, close() {}, getSessionTimeout: () => 1, transaction: () => ({}) }), { prefix: 'mine' }),
     ]
+    const tables = { getItem: async () => ({}), putItem: async () => ({}), query: async () => ({}), updateItem: async () => ({}), deleteItem: async () => ({}) }
+    const control = { describeTable: async () => ({}), createTable: async () => ({}), config: {}, middlewareStack: { clone: () => ({}) } }
+    export const dynamodb: DynamodbStore = dynamodbStore({ ...tables, ...control }, { table: 'mine' })
     export const entries: Promise<StoreEntry[]>[] = stores.map((store) => store.list('a/', new AbortController().signal))
     export const cases: string[] = storeContract(async () => memoryStore()).map(({ name }) => name)
     // @ts-expect-error it has no such option

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { dynamodbStore } from '../../src/stores/dynamodb.js'
 import { mysqlStore } from '../../src/stores/mysql.js'
 import { postgresStore } from '../../src/stores/postgres.js'
 import { redisStore } from '../../src/stores/redis.js'
@@ -13,6 +14,15 @@ const makers: [string, (client: unknown, options?: object) => unknown, unknown][
   ['redisStore', (client, options) => redisStore(client as never, options), { call() {} }],
   ['mysqlStore', (client, options) => mysqlStore(client as never, options), { getConnection() {}, execute() {} }],
   ['postgresStore', (client, options) => postgresStore(client as never, options), { query() {} }],
+  [
+    'dynamodbStore',
+    (client, options) => dynamodbStore(client as never, options),
+    {
+      ...{ getItem() {}, putItem() {}, query() {}, updateItem() {}, deleteItem() {} },
+      middlewareStack: { clone() {} },
+      config: {},
+    },
+  ],
   ['sqliteStore', (client, options) => sqliteStore(client as never, options), { exec() {}, prepare() {} }],
   ['zookeeperStore', (client, options) => zookeeperStore(client as never, options), () => ({})],
 ]
@@ -68,7 +78,8 @@ describe.each(makers)('%s', (name, make, client) => {
     [{ [nameOption]: '' }, 'ERR_OPTION_INVALID'],
     [{ [nameOption]: 'a"b' }, 'ERR_OPTION_INVALID'],
     [{ [nameOption]: '{a}' }, 'ERR_OPTION_INVALID'],
-    [{ [nameOption]: 'x'.repeat(49) }, 'ERR_OPTION_INVALID'],
+    [{ [nameOption]: 'x'.repeat(256) }, 'ERR_OPTION_INVALID'],
+    ...(name === 'dynamodbStore' ? [] : [[{ [nameOption]: 'x'.repeat(49) }, 'ERR_OPTION_INVALID'] as [object, string]]),
     [null, 'ERR_OPTION_INVALID'],
   ])('refuses %j for options', (options, code) => {
     expect(() => make(client, options as object)).toThrow(expect.objectContaining({ code }))

@@ -10,7 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { decode, isId, layouts, parseId } from 'graupel'
@@ -20,6 +20,7 @@ import { docstringExamples, examplesWithDatabase, program } from '../support/exa
 import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { startConsul } from './kinds/consul.ts'
+import { startDynamodb } from './kinds/dynamodb.ts'
 import { startEtcd } from './kinds/etcd.ts'
 import { load } from './kinds/kind.ts'
 import { startApi } from './kinds/kubernetes.ts'
@@ -47,9 +48,12 @@ beforeAll(() => {
     ['libsql', 'clients'],
     ['node-zookeeper-client', 'clients'],
     ['better-sqlite3', 'better-sqlite3'],
+    ['@aws-sdk/client-dynamodb', 'clients'],
   ] as const) {
     load(name, place)
-    symlinkSync(join(repository, 'test/stores', place, 'node_modules', name), join(folder, 'node_modules', name))
+    const link = join(folder, 'node_modules', name)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(join(repository, 'test/stores', place, 'node_modules', name), link)
   }
   for (const name of programs) copyFileSync(join(repository, 'examples', name), join(folder, name))
   // The programs of docs/leases.md import it.
@@ -315,6 +319,18 @@ describeExamples(
     }),
 )
 
+describeExamples(
+  ['dynamodb.mjs'],
+  'dynamodbStore',
+  `import { DynamoDB } from '@aws-sdk/client-dynamodb'\nimport { dynamodbStore } from 'graupel/stores/dynamodb'`,
+  [],
+  async () => {
+    const server = await startDynamodb()
+    const AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${server.port}`
+    return { server, variables: { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION: 'eu-west-1' } }
+  },
+)
+
 describeExamples(['etcd.mjs'], 'etcdStore', `import { etcdStore } from 'graupel/stores/etcd'`, ['etcd'], async () => {
   const server = await startEtcd()
   return { server, variables: { ETCD_URL: `http://127.0.0.1:${server.port}` } }
@@ -378,6 +394,7 @@ it('every program and every store has a test here', () => {
   ]
   expect(programs.filter((name) => !elsewhere.includes(name)).toSorted()).toEqual([
     'consul.mjs',
+    'dynamodb.mjs',
     'etcd.mjs',
     'kubernetes.mjs',
     'mysql.mjs',
@@ -390,6 +407,7 @@ it('every program and every store has a test here', () => {
   ])
   expect(examplesWithDatabase).toEqual([
     'consulStore',
+    'dynamodbStore',
     'etcdStore',
     'kubernetesStore',
     'leafAllocStore',

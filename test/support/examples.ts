@@ -38,6 +38,7 @@ export function docstringExamples(): Map<string, string> {
 /** Exports whose example needs a database. test/stores/examples.long.test.ts runs their examples. */
 export const examplesWithDatabase = [
   'consulStore',
+  'dynamodbStore',
   'etcdStore',
   'kubernetesStore',
   'leafAllocStore',
