@@ -272,6 +272,12 @@ export const mysqlSite: OpenSite = async (slots, _folder, random) => {
 export function durableSite(kind: ServerKind, client: DurableClient): OpenSite {
   return async (slots, _folder, random) => {
     const server = await kind.start()
+    // Makes the table, if the store has one.
+    for (const open of Object.values(kind.clients)) {
+      const { store, close } = await open(server.port)
+      await store.setup?.()
+      await close()
+    }
     const proxies = await proxiesTo(server, slots, random)
     return {
       plan: (slot) => ({ client, port: (proxies[slot] as TcpProxy).port }),

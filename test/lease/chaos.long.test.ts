@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { type Extent, runChaos } from '../chaos/run.ts'
 import { durableSite, mysqlSite, type OpenSite, postgresSite, redisSite, sqliteSite } from '../chaos/sites.ts'
 import { consul } from '../stores/kinds/consul.ts'
+import { dynamodb } from '../stores/kinds/dynamodb.ts'
 import { etcd } from '../stores/kinds/etcd.ts'
 import { kubernetes } from '../stores/kinds/kubernetes.ts'
 import { zookeeperKind } from '../stores/kinds/zookeeper.ts'
@@ -17,7 +18,7 @@ import { leases } from './chaos-work.ts'
 //
 // `npm run test:long` takes a quarter of a minute of faults for each store, with two faults of its server.
 // For as long as one likes, and as many ids in proportion to 10^8 in half an hour for each store, which takes
-// as long three times:
+// as long four times:
 //
 //   GRAUPEL_CHAOS_MINUTES=30 GRAUPEL_TEST_CONSUL=$(.ci/consul) npx vitest run --mode long
 //   test/lease/chaos.long.test.ts
@@ -55,6 +56,7 @@ const groups: { readonly needs: readonly (() => string | undefined)[]; readonly 
       Kubernetes: durableSite(kubernetes, 'kubernetes'),
     },
   },
+  { needs: [], sites: { DynamoDB: durableSite(dynamodb, 'aws-sdk') } },
 ]
 
 for (const { needs, sites } of groups) {
