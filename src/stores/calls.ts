@@ -93,6 +93,18 @@ export class StoreCalls {
   }
 
   /**
+   * Removes a scratch record, and returns whether it was removed; `undefined` if the store cannot remove.
+   *
+   * @throws as `read`. The outcome is then not known.
+   */
+  async remove(key: string, expected: string, signal?: AbortSignal): Promise<boolean | undefined> {
+    if (this.store.remove === undefined) return undefined
+    const removed: unknown = await this.#call('remove', signal, (own) => this.store.remove?.(key, expected, own))
+    if (typeof removed === 'boolean') return removed
+    throw this.#invalid('remove', removed, 'true or false')
+  }
+
+  /**
    * Writes a value that no other write has, and returns after an answered write. A record with this value
    * proves that an attempt has landed, but not that the store keeps it: PostgreSQL shows a commit whose
    * replica has not confirmed it. So the value is then written again over this record, and the later answer

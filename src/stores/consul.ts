@@ -92,7 +92,13 @@ export function consulStore(options: ConsulStoreOptions): Store {
     [/"ns"/, 'leave out namespace'],
   ]
 
-  const ask = async (key: string, query: Record<string, string>, signal: AbortSignal | undefined, body?: string) => {
+  const ask = async (
+    key: string,
+    query: Record<string, string>,
+    signal: AbortSignal | undefined,
+    method: 'GET' | 'PUT' | 'DELETE' = 'GET',
+    body?: string,
+  ) => {
     // fetch resolves dots, even if they are encoded, and would ask for another key. Consul redirects from
     // empty names.
     if (/\/\.{0,2}\/|\/\.{1,2}$/.test(`/${key}`)) {
@@ -104,11 +110,11 @@ export function consulStore(options: ConsulStoreOptions): Store {
     const path = `${prefix}/${key}`.split('/').map(encodeURIComponent).join('/')
     const answer = await service.request(
       {
-        method: body === undefined ? 'GET' : 'PUT',
+        method,
         path: `/v1/kv/${path}?${new URLSearchParams({ ...query, ...where })}`,
         headers: token === undefined ? {} : { 'x-consul-token': token },
         ...(body !== undefined && { body }),
-        isRepeatable: body === undefined,
+        isRepeatable: method === 'GET',
         secret: token,
       },
       signal,
@@ -136,6 +142,17 @@ export function consulStore(options: ConsulStoreOptions): Store {
     return { records, date: answer.header('date') }
   }
 
+  /**
+   * Returns the index of a record; `undefined` if it has another version. Consul only compares indexes. The
+   * index belongs to the version, because one answer contained both. Each write of a cluster gets an index of
+   * its own, so Consul detects every write in between. An equal value would keep the old index, but no two
+   * values are equal.
+   */
+  const indexOf = async (key: string, expected: string, signal: AbortSignal | undefined) => {
+    const [found] = (await get(key, {}, signal)).records
+    return found?.entry.version === expected ? found.index : undefined
+  }
+
   return {
     name: 'consul',
     durable: true,
@@ -147,20 +164,14 @@ export function consulStore(options: ConsulStoreOptions): Store {
       return records.map(({ entry }) => entry).filter(({ key }) => !key.includes('/', folder.length))
     },
     async write(key, value, expected, signal) {
-      // Consul only compares indexes. The index belongs to the expected version, because one answer contained
-      // the version and the index. Each write of a cluster gets an index of its own, so Consul detects every
-      // write in between. An equal value would keep the old index, but no two values are equal.
-      let index = 0
-      if (expected !== undefined) {
-        const [found] = (await get(key, {}, signal)).records
-        if (found?.entry.version !== expected) return undefined
-        index = found.index
-      }
+      const index = expected === undefined ? 0 : await indexOf(key, expected, signal)
+      if (index === undefined) return undefined
       const stored = storedFor(value)
-      const answer = await ask(key, { cas: `${index}` }, signal, stored)
-      const landed = parseJson(answer, isThisConsul)
-      if (typeof landed !== 'boolean') throw answer.error(isThisConsul)
-      return landed ? stored : undefined
+      return parseDone(await ask(key, { cas: `${index}` }, signal, 'PUT', stored)) ? stored : undefined
+    },
+    async remove(key, expected, signal) {
+      const index = await indexOf(key, expected, signal)
+      return index !== undefined && parseDone(await ask(key, { cas: `${index}` }, signal, 'DELETE'))
     },
     async place(signal) {
       return `datacenter ${datacenter ?? (await ownDatacenter(signal))}, ${namespace === undefined ? '' : `namespace ${namespace}, `}keys ${prefix}/`
@@ -169,6 +180,13 @@ export function consulStore(options: ConsulStoreOptions): Store {
       return parseDate((await get('', {}, signal)).date)
     },
   }
+}
+
+/** Reads whether a change was done. */
+function parseDone(answer: HttpAnswer): boolean {
+  const done = parseJson(answer, isThisConsul)
+  if (typeof done === 'boolean') return done
+  throw answer.error(isThisConsul)
 }
 
 function parseRows(answer: HttpAnswer): readonly Row[] {

@@ -148,6 +148,17 @@ export function etcdStore(options: EtcdStoreOptions): Store {
     return { entries, date: answer.header('date'), cluster: (header as { cluster_id?: string }).cluster_id }
   }
 
+  /** Changes a key in one step if it has a version; `undefined` expects that there is no such key. */
+  const change = async (at: string, expected: string | undefined, step: object, signal: AbortSignal | undefined) => {
+    // etcd ignores the names of fields that it does not know, and compares with 0 in their place.
+    const compare =
+      expected === undefined
+        ? { key: at, target: 'CREATE', result: 'EQUAL', create_revision: '0' }
+        : { key: at, target: 'VALUE', result: 'EQUAL', value: toBase64(expected) }
+    const { succeeded } = accept(await ask('kv/txn', { compare: [compare], success: [step] }, false, signal))
+    return succeeded === true
+  }
+
   return {
     name: 'etcd',
     durable: true,
@@ -160,14 +171,12 @@ export function etcdStore(options: EtcdStoreOptions): Store {
     },
     async write(key, value, expected, signal) {
       const [at, stored] = [toBase64(`${prefix}/${key}`), storedFor(value)]
-      // etcd ignores the names of fields that it does not know, and compares with 0 in their place.
-      const compare =
-        expected === undefined
-          ? { key: at, target: 'CREATE', result: 'EQUAL', create_revision: '0' }
-          : { key: at, target: 'VALUE', result: 'EQUAL', value: toBase64(expected) }
       const put = { request_put: { key: at, value: toBase64(stored) } }
-      const { succeeded } = accept(await ask('kv/txn', { compare: [compare], success: [put] }, false, signal))
-      return succeeded === true ? stored : undefined
+      return (await change(at, expected, put, signal)) ? stored : undefined
+    },
+    async remove(key, expected, signal) {
+      const at = toBase64(`${prefix}/${key}`)
+      return change(at, expected, { request_delete_range: { key: at } }, signal)
     },
     async place(signal) {
       return `cluster ${(await range(`${prefix}/`, undefined, signal)).cluster}, keys ${prefix}/`

@@ -2,7 +2,16 @@ import { GraupelError, show, showNoText, typeError } from '../core/errors.js'
 import { type Resolved, type Rows, readTable } from '../core/options.js'
 import { flag } from '../core/readers.js'
 import type { Fetch } from './http.js'
-import { type Access, holderOf, type Lease, LeaseApi, maxLabel, maxName, nameOf } from './kubernetes/api.js'
+import {
+  type Access,
+  holderOf,
+  type Lease,
+  LeaseApi,
+  maxLabel,
+  maxName,
+  nameOf,
+  type Preconditions,
+} from './kubernetes/api.js'
 import { podAccess } from './kubernetes/pod.js'
 import { prefixRow, refuseForgetting } from './options.js'
 import { newVersion } from './record.js'
@@ -60,7 +69,7 @@ const versionPattern = /^(\S+) (\S+) ([\da-f-]{36})$/
  *
  * Without `url` the process has to run in a pod: its ServiceAccount's token and the cluster's certificate are
  * read for each request, so that they may be replaced. A Role has to allow get, list, create and update of
- * leases in the namespace.
+ * leases in the namespace, and delete for `remove`.
  *
  * The clock is the API server's, in whole seconds. Restoring a snapshot of etcd takes writes back: stop all
  * processes before it, and start them one window + `maxClockSkewMs` after the last process has ended.
@@ -110,19 +119,27 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
       spec: holder === undefined ? {} : { holderIdentity: holder },
     }
   }
-  const update = async (lease: Lease & { metadata: { name: string } }, expected: string, signal?: AbortSignal) => {
+  /**
+   * Changes the Lease that has a version. @param attempt - Resolves to `undefined` if the Lease is gone or has
+   * changed. With the resourceVersion alone, an update would make a deleted Lease anew.
+   */
+  const change = async <T>(
+    name: string,
+    expected: string,
+    attempt: (at: Preconditions) => Promise<T | undefined>,
+    signal?: AbortSignal,
+  ): Promise<T | undefined> => {
     const [, uid, resourceVersion, random] = versionPattern.exec(expected) ?? []
     if (uid === undefined || resourceVersion === undefined) return undefined
-    // With the resourceVersion alone, the update would make a deleted Lease anew.
-    const put = (at: string) =>
-      api.update({ ...lease, metadata: { ...lease.metadata, uid, resourceVersion: at } }, signal)
-    const written = await put(resourceVersion)
-    if (written !== undefined) return written
+    const changed = await attempt({ uid, resourceVersion })
+    if (changed !== undefined) return changed
     // Another program may have changed a label since, which is no write to the store.
-    const found = await api.get(lease.metadata.name, signal)
+    const found = await api.get(name, signal)
     const [, uidNow, now, randomNow] = versionPattern.exec(versionOf(found?.metadata ?? {})) ?? []
     const isTheSame = uidNow === uid && randomNow === random
-    return isTheSame && now !== undefined && now !== resourceVersion ? put(now) : undefined
+    return isTheSame && now !== undefined && now !== resourceVersion
+      ? attempt({ uid, resourceVersion: now })
+      : undefined
   }
 
   return {
@@ -144,12 +161,20 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
     async write(key, value, expected, signal) {
       const random = newVersion()
       const lease = await leaseOf(key, value, random)
-      const written = await (expected === undefined ? api.create(lease, signal) : update(lease, expected, signal))
+      const update = (at: Preconditions) => api.update({ ...lease, metadata: { ...lease.metadata, ...at } }, signal)
+      const written = await (expected === undefined
+        ? api.create(lease, signal)
+        : change(lease.metadata.name, expected, update, signal))
       if (written === undefined) return undefined
       const { version } = entryOf(written)
       // An admission webhook may have changed the annotations.
       if (!version.endsWith(random)) throw notOurs(written.metadata?.name, namespace)
       return version
+    },
+    async remove(key, expected, signal) {
+      const name = await nameFor(key)
+      const remove = async (at: Preconditions) => (await api.delete(name, at, signal)) || undefined
+      return (await change(name, expected, remove, signal)) === true
     },
     place: async () => `API ${[access.url].flat().join(', ')}, namespace ${namespace}, Leases ${prefix}.…`,
     nowMs: async (signal) => api.nowMs(await nameFor('clock'), signal),

@@ -57,6 +57,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       entries.set(key, { key, value, version })
       return version
     },
+    async remove(key, expected, signal) {
+      signal?.throwIfAborted()
+      return entries.get(key)?.version === expected && entries.delete(key)
+    },
     async nowMs(signal) {
       signal?.throwIfAborted()
       return platform.wallMs()

@@ -35,7 +35,7 @@ const maxStoppedUs = 1_000_000
  * Every call is one statement, and one transaction of any isolation level. Statements are sent as text and
  * need no session, so a pooler may stand between. All calls have to reach the primary; a server with
  * `read_only` is refused. The tables are in the pool's database. The user needs SELECT, INSERT and UPDATE on
- * the tables.
+ * the tables, and DELETE for `remove`.
  *
  * @param client - A pool of mysql2 (`mysql2/promise`, or with callbacks) or of mariadb. The store never
  * closes the pool. It closes a connection on which a transaction was left open, or a call of mysql2 was
@@ -167,6 +167,13 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
         `UPDATE ${await at(records, signal)} SET \`value\` = ${text}, \`version\` = ${literal(version)} WHERE \`key\` = ${literal(key)} AND \`version\` = ${literal(expected)}`,
       )
       return affectedRows === 1 ? version : undefined
+    },
+    async remove(key, expected, signal) {
+      const { affectedRows } = await run(
+        signal,
+        `DELETE FROM ${await at(records, signal)} WHERE \`key\` = ${literal(key)} AND \`version\` = ${literal(expected)}`,
+      )
+      return affectedRows === 1
     },
     async nowMs(signal) {
       // In UTC, because local time is ambiguous when summer time ends.

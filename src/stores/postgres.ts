@@ -47,7 +47,7 @@ const flushed = `set_config('synchronous_commit', (${levels})[greatest(${session
  *
  * Every call is one statement, and one transaction of any isolation level. No call needs a session: a pooler
  * such as PgBouncer may be in transaction mode. Calls, also reads, have to reach the primary. A role needs
- * SELECT, INSERT and UPDATE on the tables.
+ * SELECT, INSERT and UPDATE on the tables, and DELETE for `remove`.
  *
  * @param client - A pool, which is never closed. Other code may use it as well. A connection on which a
  * transaction was left open is refused, and a pool of pg closes it. If nobody listens to the event `error` of
@@ -169,6 +169,10 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
           ? `INSERT INTO ${records} (key, value, version) SELECT ${ofKey}, ${ofValue}, ${ofVersion} WHERE ${isOwn} ON CONFLICT (key) DO NOTHING`
           : `UPDATE ${records} SET value = ${ofValue}, version = ${ofVersion} WHERE key = ${ofKey} AND version = ${literal(expected)} AND ${isOwn}`
       return (await change(signal, statement, 'version')) ?? undefined
+    },
+    async remove(key, expected, signal) {
+      const which = `key = ${literal(key)} AND version = ${literal(expected)} AND ${isOwn}`
+      return (await change(signal, `DELETE FROM ${await at(table)} WHERE ${which}`, 'version')) !== null
     },
     async nowMs(signal) {
       return Number(await scalar(signal, 'floor(extract(epoch from clock_timestamp()) * 1000)'))

@@ -17,6 +17,12 @@ local found = redis.call('HGET', KEYS[1], ARGV[1])
 if (found and string.sub(found, 1, 36) or '') ~= ARGV[2] then return '' end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return 'written'`,
+  remove: `
+redis.call('PERSIST', KEYS[1])
+local found = redis.call('HGET', KEYS[1], ARGV[1])
+if not found or string.sub(found, 1, 36) ~= ARGV[2] then return '' end
+redis.call('HDEL', KEYS[1], ARGV[1])
+return 'removed'`,
   // Returns the sum as text, because Lua's numbers hold 53 bits.
   add: "redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[2]) return redis.call('HGET', KEYS[1], ARGV[1])",
   time: "local now = redis.call('TIME') return 'now:' .. now[1] .. ' ' .. now[2] .. '\\n' .. redis.call('INFO', 'memory')",

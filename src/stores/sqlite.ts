@@ -225,6 +225,11 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
               )
         return written && version
       }),
+    remove: (key, expected, signal) =>
+      run(signal, 'write', () => {
+        const sql = `DELETE FROM ${records} WHERE key = ? AND version = ? RETURNING 1`
+        return one(sql, key, expected) !== undefined
+      }),
     damage: (signal) =>
       run(signal, 'read', () => {
         const ofFile = (text: string) => `the file is damaged: ${text}`

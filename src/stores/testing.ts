@@ -167,6 +167,10 @@ const cases: readonly [string, (store: Store, folder: string) => Promise<void>][
       ]
       for (const call of calls) equal(await settles(call), 'rejected', 'the call')
       equal(await store.read(`${folder}1`), undefined, 'the record')
+      if (store.remove === undefined) return
+      const version = await wrote(store, `${folder}1`, 'x', undefined)
+      equal(await settles(async () => store.remove?.(`${folder}1`, version, signal)), 'rejected', 'the removal')
+      equal((await store.read(`${folder}1`))?.version, version, 'the version')
     },
   ],
   [
@@ -186,6 +190,29 @@ const cases: readonly [string, (store: Store, folder: string) => Promise<void>][
       const name = await store.incarnation()
       equal(typeof name === 'string' && name !== '', true, 'whether it is a text')
       equal(await store.incarnation(), name, 'the name, a moment later')
+    },
+  ],
+  [
+    'removes the expected version, and no other version, if it removes',
+    async (store, folder) => {
+      if (store.remove === undefined) return
+      const key = `${folder}1`
+      const remove = (expected: string) => (store.remove as NonNullable<Store['remove']>)(key, expected)
+      const first = await wrote(store, key, 'first', undefined)
+      await wrote(store, `${folder}2`, 'beside', undefined)
+      const second = await wrote(store, key, 'second', first)
+      equal(await remove(first), false, 'whether a removal that expects the first version removed')
+      same(await store.read(key), { key, value: 'second', version: second })
+      equal(await remove(second), true, 'whether a removal that expects the second version removed')
+      equal(await store.read(key), undefined, 'the record')
+      equal((await store.list(folder)).length, 1, 'the length of the list')
+      equal(await remove(second), false, 'whether a second removal removed')
+      equal(await store.write(key, 'late', second), undefined, 'the version of a write over a removed record')
+      const third = await wrote(store, key, 'third', undefined)
+      equal(await remove(second), false, 'whether a removal of the former record removed')
+      const [written, removed] = await Promise.all([store.write(key, 'fourth', third), remove(third)])
+      equal((written !== undefined) !== removed, true, 'whether one of a write and a removal landed')
+      equal((await store.read(key))?.version, written, 'the version')
     },
   ],
   [

@@ -61,7 +61,14 @@ export const states = { connected: 3, authFailed: 4, readOnly: 5, expired: -122 
 export const disconnected = 0
 
 /** Codes of errors (its Exception.js). */
-export const codes = { noNode: -101, noAuth: -102, nodeExists: -110, sessionExpired: -112, invalidAcl: -114 } as const
+export const codes = {
+  noNode: -101,
+  noAuth: -102,
+  nodeExists: -110,
+  notEmpty: -111,
+  sessionExpired: -112,
+  invalidAcl: -114,
+} as const
 
 export function isClient(value: unknown): value is Client {
   const of = Object(value) as Partial<Client>

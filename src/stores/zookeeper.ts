@@ -173,8 +173,7 @@ export function zookeeperStore(
       const data = Buffer.from(version + value)
       const child = `${path}/${version}`
       if (expected !== undefined) {
-        // No write has a version of another form.
-        if (!versionPattern.test(expected) || expected.length !== versionLength) return undefined
+        if (!isVersion(expected)) return undefined
         // The child exists for as long as its write is the last. The server's own version of a node would not
         // do: it begins again in a node that was removed and made again.
         const failed = await failureOf(
@@ -191,6 +190,17 @@ export function zookeeperStore(
         if (failed === codes.noNode) throw missing(root, reasons)
       }
       return failed === undefined ? version : undefined
+    },
+    async remove(key, expected, signal) {
+      if (!isVersion(expected)) return false
+      const { folder, path } = pathsOf(root, key)
+      const failed = await failureOf((steps) => steps.remove(`${path}/${expected}`).remove(path), signal)
+      if (failed !== undefined) return false
+      // A folder with other records is not removed. A write that finds no folder makes it.
+      await call(signal, (client, answer) => client.transaction().remove(folder).commit(answer)).catch((error) => {
+        if (codeOf(error) !== codes.notEmpty && codeOf(error) !== codes.noNode) throw error
+      })
+      return true
     },
     async nowMs(signal) {
       const write = () =>
@@ -214,6 +224,11 @@ export function zookeeperStore(
       }),
     close: () => sessions.close(),
   }
+}
+
+/** Returns whether a write can have this version: no write has a version of another form. */
+function isVersion(text: string): boolean {
+  return versionPattern.test(text) && text.length === versionLength
 }
 
 /** Maps a key to nodes. Each folder is one node, whose children are its records. */

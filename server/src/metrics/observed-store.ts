@@ -62,7 +62,7 @@ export function observedStore(store: Store, times: StoreTimes): Store {
       signal?.removeEventListener('abort', giveUp)
     }
   }
-  const { name, durable, nowMs, incarnation, place, advice, add } = store
+  const { name, durable, nowMs, incarnation, place, advice, add, remove } = store
   return {
     name,
     durable,
@@ -82,6 +82,15 @@ export function observedStore(store: Store, times: StoreTimes): Store {
     // Asked once, for the log.
     ...(place && { place: (signal) => place.call(store, signal) }),
     ...(advice && { advice: (signal) => advice.call(store, signal) }),
+    ...(remove && {
+      remove: (key, expected, signal) =>
+        timed(
+          'remove',
+          signal,
+          () => remove.call(store, key, expected, signal),
+          (isRemoved) => (isRemoved ? 'ok' : 'conflict'),
+        ),
+    }),
     ...(add && { add: (key, count, signal) => timed('add', signal, () => add.call(store, key, count, signal)) }),
   }
 }

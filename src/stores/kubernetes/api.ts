@@ -18,6 +18,17 @@ export interface Lease {
   readonly spec?: { readonly holderIdentity?: string }
 }
 
+/** The object that a request deletes, as it has to be. */
+export interface Preconditions {
+  readonly uid: string
+  readonly resourceVersion: string
+}
+
+interface DeleteOptions {
+  readonly kind: 'DeleteOptions'
+  readonly preconditions: Preconditions
+}
+
 /** The JSON of an answer: an object, a list of objects, or a Status. */
 interface Said extends Lease {
   readonly kind?: string
@@ -32,7 +43,7 @@ interface Answer extends HttpAnswer {
   readonly said: Said
 }
 
-const methods = { get: 'GET', list: 'GET', create: 'POST', update: 'PUT' } as const
+const methods = { get: 'GET', list: 'GET', create: 'POST', update: 'PUT', delete: 'DELETE' } as const
 type Verb = keyof typeof methods
 /** The page length of kubectl. A page of 500 Leases has about 700 kB. */
 const pageLength = 500
@@ -95,16 +106,38 @@ export class LeaseApi {
     return expectKind('Lease', 200, answer)
   }
 
-  async #ask(verb: Verb, path: string, signal: AbortSignal | undefined, lease?: Lease): Promise<Answer> {
+  /**
+   * Deletes the Lease with this uid and resourceVersion. Resolves to `false` if it is gone or has changed.
+   */
+  async delete(name: string, preconditions: Preconditions, signal?: AbortSignal): Promise<boolean> {
+    const answer = await this.#ask('delete', `/${name}`, signal, { kind: 'DeleteOptions', preconditions })
+    if (isNoLease(answer) || isFault(answer, 409, 'Conflict')) return false
+    // The API answers with a Status, or with the Lease that it has deleted.
+    if (answer.status === 200 && (answer.said.kind === 'Status' || answer.said.kind === 'Lease')) return true
+    throw answer.error(remedyOf(answer))
+  }
+
+  async #ask(
+    verb: Verb,
+    path: string,
+    signal: AbortSignal | undefined,
+    body?: (Lease & { readonly kind?: never }) | DeleteOptions,
+  ): Promise<Answer> {
     const own = await this.#headers()
     checkHeaders(own)
     const answer = await this.#service.request(
       {
         method: methods[verb],
         path: `/apis/coordination.k8s.io/v1/namespaces/${this.#namespace}/leases${path}`,
-        headers: { accept: 'application/json', ...(lease && { 'content-type': 'application/json' }), ...own },
-        ...(lease && { body: JSON.stringify({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease }) }),
-        isRepeatable: lease === undefined,
+        headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }), ...own },
+        ...(body && {
+          body: JSON.stringify(
+            body.kind === undefined
+              ? { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...body }
+              : { apiVersion: 'v1', ...body },
+          ),
+        }),
+        isRepeatable: body === undefined,
         secret: secretsOf(own),
         asked: `${verb} Leases in the namespace '${this.#namespace}'`,
       },

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
-import { fault, faultOfUpdate, faultsOf, invalid } from './kubernetes-rules.ts'
+import { fault, faultOfDelete, faultOfUpdate, faultsOf, invalid } from './kubernetes-rules.ts'
 
 // A fake API server for Leases, as far as stores use them, with the traps of the real server: a PUT of an
 // equal value keeps the resourceVersion; a PUT to a deleted Lease creates it again unless the PUT has the old
@@ -110,6 +110,9 @@ export class KubernetesApi {
       return fault(404, 'NotFound', `leases.coordination.k8s.io "${name}" not found`, { name, kind: 'leases' })
     }
     if (verb === 'get') return { status: 200, body: shown(found) }
+    const { preconditions = {} } = body === '' ? {} : JSON.parse(body)
+    const refused = faultOfDelete(found, preconditions)
+    if (refused !== undefined) return refused
     this.#revision++
     this.#save(at, null)
     return { status: 200, body: { kind: 'Status', status: 'Success' } }

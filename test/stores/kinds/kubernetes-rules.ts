@@ -75,6 +75,19 @@ export function faultOfUpdate(
   return faults.length > 0 ? invalid(name, faults) : undefined
 }
 
+/** Returns the reason why a Lease may not be deleted, or `undefined`. */
+export function faultOfDelete(
+  { metadata }: StoredLease,
+  preconditions: { readonly uid?: string; readonly resourceVersion?: string },
+) {
+  for (const name of ['uid', 'resourceVersion'] as const) {
+    const [wanted, own] = [preconditions[name], metadata[name]]
+    if (wanted === undefined || wanted === own) continue
+    return conflict(metadata.name, `Precondition failed: ${name} in precondition: ${wanted}, in object meta: ${own}`)
+  }
+  return undefined
+}
+
 /** Makes an error's Status object. */
 export function fault(code: number, reason: string, message: string, details?: object) {
   return { status: code, body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason, details, code } }
