@@ -184,7 +184,7 @@ Flags
 
 Exit codes
   0  done; also after a reader such as head has closed the pipe
-  1  graupel overlap has found equal ids, or graupel doctor a bad check
+  1  overlap has found equal ids, or doctor or store check a bad check
   2  the command or a value was refused, or failed; the message ends with a code
   3  graupel overlap has found nodes that several files have in common
 

@@ -6,9 +6,10 @@ import { engineInfo } from '../index.js'
 import type { Layout } from '../layout/index.js'
 import { numbersFolder } from '../stores/record.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import { type Check, durabilityText, messageOf, writeChecks } from './checks.js'
 import { groupsIn, isUnreadable, nodesIn, readTime, stateOf } from './lease-records.js'
 import { lockHolders } from './lock-holders.js'
-import { type Output, paintFor, printable, table } from './output.js'
+import type { Output } from './output.js'
 import { clientNotes, type OpenStore, type StoreValues, storeFlags, withStore } from './store.js'
 import { layoutFlags, readLayouts } from './values.js'
 
@@ -33,13 +34,6 @@ export const doctorManual: Manual<typeof flags> = {
   ],
 }
 
-interface Check {
-  readonly check: string
-  /** `note`: works, and has a limit that the operator should know. */
-  readonly state: 'ok' | 'note' | 'bad'
-  readonly text: string
-}
-
 /** `graupel doctor`. @returns 1 if a check is bad */
 export async function doctor({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<number> {
   if (positionals.length > 0) {
@@ -51,16 +45,7 @@ export async function doctor({ values, positionals }: Arguments<keyof typeof fla
   }
   const store = values.data === undefined ? values.store : `sqlite:${resolve(values.data, 'graupel.db')}`
   if (store !== undefined) checks.push(...(await stored({ ...values, store })))
-  if (values.json !== undefined) await output.write(`${JSON.stringify(checks, undefined, 2)}\n`)
-  else await output.write(shown(checks, output.isTerminal))
-  return checks.some(({ state }) => state === 'bad') ? 1 : 0
-}
-
-function shown(checks: readonly Check[], isTerminal: boolean): string {
-  const paint = paintFor(isTerminal)
-  const colours = { ok: 'green', note: 'yellow', bad: 'red' } as const
-  const lines = table(checks.map(({ check, state, text }) => [state, check, printable(text)]))
-  return lines.map((line, i) => `${paint(colours[(checks[i] as Check).state], line)}\n`).join('')
+  return writeChecks(checks, values.json !== undefined, output)
 }
 
 function engine(): Check {
@@ -177,11 +162,12 @@ async function storeChecks({ store, calls, shown, damage }: OpenStore): Promise<
   const tookMs = (performance.now() - startMs).toFixed(1)
   // Refuses a server that evicts records, and warns of one that may acknowledge after another was promoted.
   if (!store.durable) await calls.incarnation()
-  const durable = store.durable
-    ? 'durable'
-    : 'may forget what it acknowledged, so the first lease after its start or failover takes 11 s'
   const checks: Check[] = [
-    { check: 'store', state: store.durable ? 'ok' : 'note', text: `${shown} answers in ${tookMs} ms; ${durable}` },
+    {
+      check: 'store',
+      state: store.durable ? 'ok' : 'note',
+      text: `${shown} answers in ${tookMs} ms; ${durabilityText(store)}`,
+    },
   ]
   for (const text of await calls.advice()) checks.push({ check: 'server', state: 'note', text })
   const damaged = await damage()
@@ -214,9 +200,4 @@ async function storeChecks({ store, calls, shown, damage }: OpenStore): Promise<
     })
   }
   return checks
-}
-
-function messageOf(error: unknown): string {
-  const { message, code } = error as { message?: string; code?: string }
-  return code === undefined ? String(message) : `${message} (${code})`
 }

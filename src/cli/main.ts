@@ -25,6 +25,7 @@ import { overlap, overlapManual } from './overlap.js'
 import { serial, serialManual } from './serial.js'
 import { sql, sqlManual } from './sql.js'
 import { state, stateManual } from './state.js'
+import { storeCommand, storeManual } from './store-command.js'
 
 interface Command {
   readonly manual: Manual
@@ -43,6 +44,7 @@ const commands: readonly Command[] = [
   command(layoutsManual, layouts),
   command(stateManual, state),
   command(leaseManual, lease),
+  command(storeManual, storeCommand),
   command(doctorManual, doctor),
   command(buildManual, build),
 ]

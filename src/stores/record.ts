@@ -7,6 +7,14 @@ export const recordFormat = 1
 /** The folder of the groups' records. */
 export const groupsFolder = 'groups/'
 
+/** The beginning of the folders of scratch records. */
+export const scratchFolder = 'contract-'
+
+/** Makes the name of a folder for scratch records, which nobody else has. */
+export function newScratchFolder(): string {
+  return `${scratchFolder}${newVersion()}/`
+}
+
 /** The rules by which a record is read. */
 export interface RecordRules<T> {
   /** The type of each property; numbers have to be safe integers. */

@@ -1,3 +1,4 @@
+import { newScratchFolder } from './record.js'
 import type { Store, StoreEntry } from './store.js'
 
 /** One rule of the interface of stores. */
@@ -51,7 +52,7 @@ export interface StoreCase {
 export function storeContract(open: () => Promise<Store>): StoreCase[] {
   return cases.map(([name, run]) => ({
     name,
-    run: async () => run(await open(), `contract-${crypto.randomUUID()}/`),
+    run: async () => run(await open(), newScratchFolder()),
   }))
 }
 

@@ -93,7 +93,7 @@ describe('a refused command', () => {
   it.each([
     [
       ['inspcet'],
-      /no command 'inspcet' \(did you mean 'inspect'\?\); the commands are next, inspect, overlap, compose, convert, serial, sql, layouts, state, lease, doctor, build, help \(ERR_OPTION_UNKNOWN\)/,
+      /no command 'inspcet' \(did you mean 'inspect'\?\); the commands are next, inspect, overlap, compose, convert, serial, sql, layouts, state, lease, store, doctor, build, help \(ERR_OPTION_UNKNOWN\)/,
     ],
     [['--nope'], /no flag --nope; see graupel --help \(ERR_OPTION_UNKNOWN\)/],
     [['help', 'nope'], /no command 'nope'/],
@@ -118,7 +118,7 @@ describe('help', () => {
     expect(graupel([])).toEqual({ status: 2, stdout: '', stderr: stdout })
   })
 
-  it.each(['next', 'inspect', 'overlap', 'serial', 'sql', 'layouts', 'state', 'lease', 'build', 'compose'])(
+  it.each(['next', 'inspect', 'overlap', 'serial', 'sql', 'layouts', 'state', 'lease', 'store', 'build', 'compose'])(
     'of graupel %s names its flags and fits 80 columns',
     (command) => {
       const { stdout } = graupel([command, '--help'])

@@ -70,6 +70,29 @@ describe('the contract of stores', () => {
     ['has another life at each call', () => ({ incarnation: async () => crypto.randomUUID() })],
     ['is not durable and has no name for its life', () => ({ durable: false })],
     [
+      'removes any version',
+      (store) => ({
+        remove: async (key) => {
+          const found = await store.read(key)
+          return found !== undefined && (await (store.remove as NonNullable<Store['remove']>)(key, found.version))
+        },
+      }),
+    ],
+    ['says that it has removed, and has not', () => ({ remove: async () => true })],
+    [
+      'removes in two steps',
+      (store) => ({
+        remove: async (key, expected) => {
+          const found = await store.read(key)
+          await null
+          await null
+          if (found?.version !== expected) return false
+          const now = (await store.read(key))?.version ?? ''
+          return (store.remove as NonNullable<Store['remove']>)(key, now)
+        },
+      }),
+    ],
+    [
       'adds in two steps',
       () => {
         const sums = new Map<string, bigint>()

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkStore } from '../../src/cli/store-check.js'
 import { storeContract } from '../../src/stores/testing.js'
 import { describeWith } from '../support/needs.ts'
 import { eventually } from '../support/until.ts'
 import { describeServers } from './kinds/describe.ts'
 import type { Open, Opened } from './kinds/kind.ts'
 import { clusterClients, sentinelClients } from './kinds/redis.ts'
+import { callsOf } from './real-time.ts'
 import { startCluster, startWatched, tell } from './redis-servers.ts'
 import type { Server } from './servers.ts'
 
@@ -68,6 +70,23 @@ describeServers('a store', (kind, { clients }, server) => {
         await new Promise(setImmediate)
         process.off('warning', listen)
         expect(warnings).toEqual([])
+      })
+
+      it('has no record of a check afterwards', async () => {
+        const { store } = opened()
+        const folders = new Set<string>()
+        const noting: typeof store = {
+          ...store,
+          write(key, ...rest) {
+            folders.add(key.slice(0, key.lastIndexOf('/') + 1))
+            return store.write(key, ...rest)
+          },
+        }
+        const open = { store, calls: callsOf(noting), shown: '', hide: String, damage: async () => [] }
+        const { checks } = await checkStore(open, new AbortController().signal)
+        expect(checks.filter(({ state }) => state === 'bad')).toEqual([])
+        expect(folders.size).toBeGreaterThan(10)
+        for (const folder of folders) expect(await store.list(folder)).toEqual([])
       })
 
       it('has another name for its life after a restart if it may forget', async () => {

@@ -1,0 +1,209 @@
+import { setImmediate } from 'node:timers/promises'
+import { platform } from '#platform'
+import { endWithin, sleep } from '../core/timing.js'
+import { leaseRows } from '../lease/options.js'
+import type { StoreCalls } from '../stores/calls.js'
+import { newScratchFolder } from '../stores/record.js'
+import type { Store } from '../stores/store.js'
+import { storeContract } from '../stores/testing.js'
+import { type Check, durabilityText, messageOf } from './checks.js'
+import type { OpenStore } from './store.js'
+
+/** How many reads, and how many writes, are timed. */
+const rounds = 21
+/** How long one rule of the contract may take. */
+const ruleMs = 30_000
+/** How long a write whose outcome is not known may be under way. */
+const lateMs = 1000
+
+/** The results of all checks, and the line about records that could not be removed, if there are any. */
+interface Found {
+  readonly checks: readonly Check[]
+  readonly left: Check | undefined
+}
+
+/**
+ * Checks a store by scratch records, and removes them.
+ *
+ * @param signal - Ends the checks. The scratch records are removed then, too.
+ */
+export async function checkStore({ calls }: OpenStore, signal: AbortSignal): Promise<Found> {
+  const scratch = new Scratch(calls, signal)
+  const checks: Check[] = []
+  /** Returns whether the check is not bad. */
+  const add = async (name: string, check: () => Promise<Omit<Check, 'check'>>): Promise<boolean> => {
+    if (signal.aborted) return false
+    try {
+      checks.push({ check: name, ...(await check()) })
+    } catch (error) {
+      // An interrupted check has no result.
+      if (!signal.aborted) checks.push({ check: name, state: 'bad', text: messageOf(error) })
+    }
+    return checks.at(-1)?.state !== 'bad'
+  }
+  // The rules write some hundred records, so the store has to remove one record first.
+  const isRemovable = await add('conditions', () => conditions(scratch.store))
+  if (isRemovable) await add('contract', () => contract(scratch.store))
+  await add('clock', () => clock(calls))
+  if (isRemovable) await add('round trip', () => roundTrip(scratch.store))
+  await add('durability', async () => {
+    // Refuses a server that evicts records, and warns of one that may acknowledge after another was promoted.
+    if (!calls.store.durable) await calls.incarnation()
+    return { state: calls.store.durable ? 'ok' : 'note', text: durabilityText(calls.store) }
+  })
+  await add('server', async () => {
+    const advice = await calls.advice()
+    return { state: advice.length === 0 ? 'ok' : 'note', text: advice.join('; ') || 'nothing to change is known' }
+  })
+  const names = await scratch.remove()
+  const left: Check | undefined =
+    names.length === 0
+      ? undefined
+      : { check: 'left', state: 'bad', text: `could not remove ${names.join(', ')}; remove these records by hand` }
+  return { checks: left === undefined ? checks : [...checks, left], left }
+}
+
+/** A store that notes the keys that are written, so that their records can be removed. */
+class Scratch {
+  readonly store: Store
+  readonly #calls: StoreCalls
+  readonly #keys = new Set<string>()
+  readonly #running = new Set<Promise<unknown>>()
+  /** Whether a write may land later. */
+  #isLate = false
+
+  constructor(calls: StoreCalls, stopped: AbortSignal) {
+    this.#calls = calls
+    const { store } = calls
+    // A call that has begun is not cancelled, because its outcome would not be known.
+    const begin = async <T>(call: () => Promise<T>): Promise<T> => {
+      // A client of SQLite never waits, so no signal of the system would be heard.
+      await setImmediate()
+      stopped.throwIfAborted()
+      const running = call()
+      this.#running.add(running)
+      return running.finally(() => this.#running.delete(running))
+    }
+    const { nowMs, incarnation } = store
+    this.store = {
+      name: store.name,
+      durable: store.durable,
+      read: (key, signal) => begin(() => store.read(key, signal)),
+      list: (folder, signal) => begin(() => store.list(folder, signal)),
+      write: (key, value, expected, signal) => {
+        this.#keys.add(key)
+        return begin(() => store.write(key, value, expected, signal)).catch((error) => {
+          if (!stopped.aborted && !signal?.aborted) this.#isLate = true
+          throw error
+        })
+      },
+      ...(store.remove && {
+        remove: (key, expected, signal) => begin(async () => removeBy(store, key, expected, signal)),
+      }),
+      ...(nowMs && { nowMs: (signal, key) => nowMs.call(store, signal, key) }),
+      ...(incarnation && { incarnation: (signal, key) => incarnation.call(store, signal, key) }),
+      // Without add(), because nothing removes a sum. Leases, segments and counters do not use it.
+    }
+  }
+
+  /** Removes all records. Returns the keys that may still have one. */
+  async remove(): Promise<string[]> {
+    const pause = () => sleep(platform, lateMs)
+    if (this.#running.size > 0) {
+      await Promise.race([Promise.allSettled(this.#running), pause()])
+      this.#isLate ||= this.#running.size > 0
+    }
+    let left = await this.#removeAll([...this.#keys])
+    if (this.#isLate || left.length > 0) {
+      await pause()
+      left = await this.#removeAll([...this.#keys])
+    }
+    return left
+  }
+
+  async #removeAll(keys: readonly string[]): Promise<string[]> {
+    const left: string[] = []
+    for (const key of keys) {
+      try {
+        const found = await this.#calls.read(key)
+        if (found === undefined) continue
+        if ((await this.#calls.remove(key, found.version)) === true) continue
+      } catch {
+        // The key is named among those that are left.
+      }
+      left.push(key)
+    }
+    return left
+  }
+}
+
+async function removeBy(store: Store, key: string, expected: string, signal: AbortSignal | undefined) {
+  return store.remove?.(key, expected, signal) ?? false
+}
+
+type Result = Omit<Check, 'check'>
+
+/**
+ * Proves that the store refuses what it has to refuse. Some servers accept a condition, and write anyway.
+ */
+async function conditions(store: Store): Promise<Result> {
+  const key = `${newScratchFolder()}conditions`
+  const first = await store.write(key, 'first', undefined)
+  if (first === undefined) throw new Error('a write of a key without a record was refused')
+  const refused = async (what: string, expected: string | undefined) => {
+    if ((await store.write(key, what, expected)) === undefined) return
+    throw new Error(`${what} was accepted, so two processes would have one node: do not use this store`)
+  }
+  await refused('a second create of a key', undefined)
+  const second = await store.write(key, 'second', first)
+  if (second === undefined) throw new Error('a write over the present version was refused')
+  await refused('a write over an old version', first)
+  if (store.remove === undefined)
+    throw new Error(`the store '${store.name}' has no remove(), so a check would leave records`)
+  if (!(await store.remove(key, second))) throw new Error('a scratch record was not removed')
+  return { state: 'ok', text: 'a second create, and a write over an old version, were refused' }
+}
+
+async function contract(store: Store): Promise<Result> {
+  const cases = storeContract(async () => store)
+  for (const { name, run } of cases) {
+    try {
+      await endWithin(platform, ruleMs, undefined, run, () => new Error(`no answer within ${ruleMs / 1000} s`))
+    } catch (error) {
+      throw new Error(`the rule '${name}' is broken: ${messageOf(error)}`)
+    }
+  }
+  return { state: 'ok', text: `all ${cases.length} rules hold` }
+}
+
+async function clock(calls: StoreCalls): Promise<Result> {
+  const [beforeMs, startMs] = [Date.now(), performance.now()]
+  const nowMs = await calls.nowMs()
+  if (nowMs === undefined) return { state: 'note', text: "it has no clock, so leases use the host's" }
+  const tookMs = performance.now() - startMs
+  const aheadMs = Math.round(nowMs - (beforeMs + tookMs / 2))
+  const text = `${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} this host's, known to ${Math.ceil(tookMs / 2)} ms`
+  const mostMs = leaseRows.maxClockSkewMs.byDefault
+  if (Math.abs(aheadMs) - tookMs / 2 <= mostMs) return { state: 'ok', text }
+  return { state: 'bad', text: `${text}; leases allow ${mostMs} ms: set the clocks by NTP, or pass maxClockSkewMs` }
+}
+
+async function roundTrip(store: Store): Promise<Result> {
+  const key = `${newScratchFolder()}time`
+  let version: string | undefined
+  const [reads, writes] = [[], []] as [number[], number[]]
+  for (let round = 0; round < rounds; round++) {
+    const startMs = performance.now()
+    version = await store.write(key, `${round}`, version)
+    const writtenMs = performance.now()
+    await store.read(key)
+    writes.push(writtenMs - startMs)
+    reads.push(performance.now() - writtenMs)
+  }
+  const text = `a read takes ${median(reads)} ms, a write ${median(writes)} ms (medians of ${rounds})`
+  return { state: 'ok', text }
+}
+
+function median(times: readonly number[]): string {
+  return (times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] as number).toFixed(1)
+}
