@@ -39,6 +39,9 @@ import { directIdRoute, type ServedLayouts, servedLayoutsOf } from './routes/ids
 import { addRoutes, numberLoadsOf, openPaths } from './routes/index.js'
 import type { Service } from './service.js'
 
+/** More than a value of 4096 characters has in JSON, each of which may be an escape of six bytes. */
+const maxBodyLength = 32_768
+
 /** More than the longest name of a segment has in percent encoding. */
 const maxParamLength = 512
 
@@ -151,9 +154,15 @@ function makeFastify({
   })
   app.addHook('onRoute', ({ method, url }) => {
     if (method === 'GET') paths.add(url)
+    if (method === 'POST') paths.addPost(url)
   })
+  // Bodies are JSON, whatever their type says. The route parses them.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyLength }, (_, body, done) => done(null, body))
   app.addHook('onRequest', (request, reply, done) => {
     gate(request.raw)
+    // The client waits for this answer before it sends the body.
+    if (request.raw.headers.expect !== undefined && hasBody(request.raw)) reply.raw.writeContinue()
     if (givenIdOf(request.raw) !== undefined) reply.header('x-request-id', request.id)
     done()
   })
@@ -166,8 +175,8 @@ function makeFastify({
     })
   }
   app.setErrorHandler(refuse)
-  app.setNotFoundHandler(() => {
-    throw unknownRoute()
+  app.setNotFoundHandler(({ raw }) => {
+    throw unknownRoute(raw.url)
   })
   return app
 }

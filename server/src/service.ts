@@ -20,6 +20,8 @@ export class Service {
   readonly segments: Named<SegmentGenerator>
   readonly counters: Named<TimedCounter>
   readonly opened: OpenedStore
+  /** The opened store, or the wrapper of it. */
+  readonly store: Store
   /** Set when the service is told to end. It is not ready from then on. */
   isStopping = false
   /** Set if the store had no records at the start, so all numbers and counts begin. */
@@ -34,6 +36,7 @@ export class Service {
    */
   constructor(options: Options, opened: OpenedStore, store: Store = opened.store, worker = 0) {
     this.opened = opened
+    this.store = store
     const lease = leaseOf(options, store, worker)
     this.#waits = new LeaseWaits(options.namespace, store.durable)
     this.ids = new Map(options.layouts.map((layout: Layout) => [layout.name, new IdSource(layout, lease)]))

@@ -4,7 +4,7 @@ import { containerSign } from '../host/container.js'
 import { pagesFolder } from '../host/folder.js'
 import { engineInfo } from '../index.js'
 import type { Layout } from '../layout/index.js'
-import { numbersFolder } from '../stores/record.js'
+import { groupsFolder, numbersFolder } from '../stores/record.js'
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
 import { type Check, durabilityText, messageOf, writeChecks } from './checks.js'
 import { groupsIn, isUnreadable, nodesIn, readTime, stateOf } from './lease-records.js'
@@ -158,7 +158,7 @@ const mostDamage = 20
 
 async function storeChecks({ store, calls, shown, damage }: OpenStore): Promise<Check[]> {
   const startMs = performance.now()
-  await calls.read('doctor')
+  await calls.read(`${groupsFolder}doctor`)
   const tookMs = (performance.now() - startMs).toFixed(1)
   // Refuses a server that evicts records, and warns of one that may acknowledge after another was promoted.
   if (!store.durable) await calls.incarnation()

@@ -9,6 +9,7 @@ import { type Flag, flagFor } from './arguments.js'
 export const schemes: readonly string[] = [
   ...['redis:', 'rediss:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:', 'dynamodb:', 'etcd:', 'etcds:'],
   ...['zookeeper:', 'zk:', 'consul:', 'consuls:', 'kubernetes:', 'kubernetes+http:', 's3:', 'az:', 'gs:', 'sqlite:'],
+  ...['graupel+http:', 'graupel+https:'],
 ]
 
 /** The flags that name a store. */

@@ -61,8 +61,8 @@ export interface HttpAnswer {
   readonly status: number
   readonly text: string
   header(name: string): string | null
-  /** An error that names the service, the answer and what to do. */
-  error(remedy: string): GraupelError
+  /** An error that names the service, the answer and what to do, unless the answer says that itself. */
+  error(remedy?: string): GraupelError
 }
 
 /** Codes of errors that only occur before a request is sent. */
@@ -135,7 +135,8 @@ export class HttpService {
         const wait = seconds === null ? '' : `; it asks to wait for ${seconds} s`
         return { failure: new Error(said() + wait), wasSent: true }
       }
-      const error = (remedy: string) => new GraupelError('ERR_STORE_UNAVAILABLE', `${said()}; ${remedy}`)
+      const error = (remedy?: string) =>
+        new GraupelError('ERR_STORE_UNAVAILABLE', remedy === undefined ? said() : `${said()}; ${remedy}`)
       return { answer: { status, text, error, header: (name) => response.headers.get(name) } }
     } catch (error) {
       // Our own fetch made this error, whose message already has a remedy.
@@ -205,10 +206,13 @@ function shown(text: string, secret: HttpRequest['secret']): string {
   return `: ${line.length > 160 ? `${line.slice(0, 160)}…` : line}`
 }
 
-/** Returns the message of an answer. Errors of etcd and Kubernetes are JSON with a `message`, those of S3 XML. */
+/**
+ * Returns the message of an answer. Errors of etcd and Kubernetes are JSON with a `message`, problems (RFC
+ * 9457) with a `detail`, and errors of S3 are XML.
+ */
 function messageOf(text: string): string {
-  const { message } = Object(parsed(text))
-  if (typeof message === 'string') return message
+  const { message, detail = message } = Object(parsed(text))
+  if (typeof detail === 'string') return detail
   const [, code, words] = /<Code>(.*?)<\/Code>\s*<Message>(.*?)<\/Message>/s.exec(text) ?? []
   return code === undefined ? text : `${code}: ${words}`
 }

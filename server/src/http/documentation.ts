@@ -28,7 +28,7 @@ export interface Documentation {
   readonly isLenient?: boolean
   /** Whether any client may request it, without a token and from any page. */
   readonly isOpen?: boolean
-  /** Its group: `ids`, `segments`, `counters`, `leaf` or `service`. */
+  /** Its group: `ids`, `segments`, `counters`, `store`, `leaf` or `service`. */
   readonly tag: string
   /** The parameters of the path, each with an example. */
   readonly path?: Readonly<
@@ -36,6 +36,8 @@ export interface Documentation {
   >
   /** The parameters that `readQuery` reads. */
   readonly query?: Readonly<Record<string, Parameter<unknown>>>
+  /** The JSON of the body of a POST request. */
+  readonly body?: Content
   /** By status. */
   readonly answers: Readonly<Record<number, Answer>>
   /** The codes that it is refused with, in addition to the codes of every route. */
@@ -83,7 +85,7 @@ export function swaggerSchemaOf(
   isHead: boolean,
   isTokenNeeded: boolean,
 ): Record<string, unknown> {
-  const { operationId, summary, description, tag, path = {}, query = {}, answers, problems = [] } = documentation
+  const { operationId, summary, description, tag, path = {}, query = {}, body, answers, problems = [] } = documentation
   const { isLenient, isOpen } = documentation
   const response: Record<string, unknown> = {}
   for (const [status, answer] of Object.entries(answers)) {
@@ -115,6 +117,7 @@ export function swaggerSchemaOf(
       mapped(query, ({ description, schema }) => ({ ...schema, description, examples: [exampleOf(schema)] })),
       Object.keys(query).filter((name) => query[name]?.isRequired),
     ),
+    ...(body && { body: { ...body.schema, examples: [body.example] } }),
     response,
   }
 }

@@ -23,6 +23,17 @@ export type Check = (request: IncomingMessage) => void
 /** The patterns of all routes, which tell an unknown path from a wrong method. */
 export class Paths {
   readonly #patterns: RegExp[] = []
+  readonly #posts = new Set<string>()
+
+  /** Adds a path of POST requests, which has no parameters. */
+  addPost(path: string): void {
+    this.#posts.add(path)
+  }
+
+  /** Tells whether requests of a path are POST requests with a body. */
+  takesPost(url: string): boolean {
+    return this.#posts.has(pathOf(url))
+  }
 
   /** @param url - As Fastify writes it: `/v1/ids/:id`. */
   add(url: string): void {
@@ -51,19 +62,29 @@ export function makeGate(access: Check, paths: Paths): Check {
     }
     access(request)
     if (dots.test(pathOf(url))) throw unknownRoute()
+    if (paths.takesPost(url)) {
+      if (method === 'POST') return
+      throw new Problem('ERR_METHOD_NOT_ALLOWED', `the method is ${method}; use POST`, { allow: 'POST' })
+    }
     if (method !== 'GET' && method !== 'HEAD') {
-      if (!paths.has(url)) throw unknownRoute()
+      if (!paths.has(url)) throw unknownRoute(url)
       throw new Problem('ERR_METHOD_NOT_ALLOWED', `the method is ${method}; use GET or HEAD`, { allow: 'GET, HEAD' })
     }
     if (hasBody(request)) throw new Problem('ERR_BODY_UNEXPECTED', `the ${method} request has a body; send it without`)
   }
 }
 
-export function unknownRoute(): Problem {
+/** The path of the routes of `--leases`. */
+const storePath = /^\/v1\/store(\/|$)/
+
+export function unknownRoute(url = ''): Problem {
+  if (storePath.test(pathOf(url))) {
+    return new Problem('ERR_ROUTE_UNKNOWN', 'the service lends no leases; start graupel-server with --leases')
+  }
   return new Problem('ERR_ROUTE_UNKNOWN', 'the service has no such path; see /openapi.json for its paths')
 }
 
-/** Tells whether bytes follow the head. The service does not read them. */
+/** Tells whether bytes follow the head. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length']
   return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined
@@ -87,6 +108,7 @@ export function accessCheck(
       if (openPaths.has(pathOf(url)) || clientOf(request) !== undefined) return
       const client = tokens.value.clientOf(headers.authorization)
       if (client !== undefined) {
+        client.requireOneOf(storePath.test(pathOf(url)) ? ['leases', 'numbers'] : ['ids'])
         client.takeRequest()
         noteClient(request, client)
         return

@@ -23,6 +23,7 @@ export const statuses = {
   ERR_STATE_CORRUPT: 503,
   ERR_STORE_UNAVAILABLE: 503,
   ERR_STORE_INVALID: 503,
+  ERR_STORE_UNSAFE: 503,
   ERR_EMPTY: 503,
   ERR_OVERLOADED: 503,
   ERR_CLOSED: 503,
@@ -39,6 +40,7 @@ export const statuses = {
   ERR_METHOD_NOT_ALLOWED: 405,
   ERR_NOT_ACCEPTABLE: 406,
   ERR_REQUEST_TIMEOUT: 408,
+  ERR_BODY_TOO_LARGE: 413,
   ERR_URI_TOO_LONG: 414,
   ERR_NAMES_FULL: 429,
   ERR_LIMIT_EXCEEDED: 429,
@@ -103,6 +105,8 @@ const hidden: Partial<Record<ProblemCode, string>> = {
     'the record of the numbers is damaged, and the operator has to restore it; its log has the details',
   ERR_STORE_UNAVAILABLE: 'the store does not answer; try again later',
   ERR_STORE_INVALID: 'the store gave an unexpected answer; try again later',
+  ERR_STORE_UNSAFE:
+    'the store is set up so that it may forget records, and the operator has to correct it; its log has the details',
   ERR_EMPTY: 'all fetched numbers are used up, and the store does not answer; try again later',
   ERR_STATE_MISMATCH: 'the store has this name with other options or for another use; use another name',
   ERR_INTERNAL: 'the service failed; see its log for the reason',
@@ -113,6 +117,11 @@ const byFramework: Readonly<Record<string, Problem | undefined>> = {
   FST_ERR_BAD_URL: new Problem(
     'ERR_REQUEST_INVALID',
     'the path has a percent sign without the code of a character after it; write %25 for a percent sign',
+  ),
+  FST_ERR_CTP_BODY_TOO_LARGE: new Problem('ERR_BODY_TOO_LARGE', 'the body has more than 32768 bytes; send fewer'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: new Problem(
+    'ERR_REQUEST_INVALID',
+    'the body has not the length that Content-Length says; send all of it',
   ),
   FST_ERR_MAX_PARAM_LENGTH: new Problem(
     'ERR_URI_TOO_LONG',

@@ -30,19 +30,44 @@ export class Rate {
 /** The limits of a token. */
 type Limits = Readonly<Partial<Record<'requests' | 'ids', number>>>
 
+/**
+ * What a token allows: `ids` of ids, numbers and counts; `leases` of the records of leases; `numbers` of the
+ * records of segments and counters.
+ */
+export type Right = 'ids' | 'leases' | 'numbers'
+
+const rights: readonly Right[] = ['ids', 'leases', 'numbers']
+const defaultRights: readonly Right[] = ['ids']
+
 /** The owner of one or more tokens. */
 export class Client {
   readonly name: string
   readonly limits: Limits
+  readonly rights: readonly Right[]
   readonly #requests: Rate | undefined
   readonly #ids: Rate | undefined
 
-  constructor(name: string, limits: Limits) {
+  constructor(name: string, limits: Limits, rights: readonly Right[] = defaultRights) {
     this.name = name
     this.limits = limits
+    this.rights = rights
     const { requests, ids } = limits
     this.#requests = requests === undefined ? undefined : new Rate(requests)
     this.#ids = ids === undefined ? undefined : new Rate(ids)
+  }
+
+  /** @throws Problem `ERR_FORBIDDEN` */
+  require(right: Right): void {
+    this.requireOneOf([right])
+  }
+
+  /** @throws Problem `ERR_FORBIDDEN` */
+  requireOneOf(wanted: readonly Right[]): void {
+    if (wanted.some((right) => this.rights.includes(right))) return
+    throw new Problem(
+      'ERR_FORBIDDEN',
+      `the token of ${this.name} does not allow that; write allow=${wanted[0]} behind it in the file of --token-file`,
+    )
   }
 
   /** Counts a request or a command. @throws Problem `ERR_LIMIT_EXCEEDED` */
@@ -90,8 +115,8 @@ export class Tokens {
   readonly #clients: readonly Client[]
 
   /**
-   * @param text - One token a line, and its settings behind it: `name=billing requests=100 ids=50000`. Empty
-   * lines and lines that begin with # are ignored. @throws StartError
+   * @param text - One token a line, and its settings behind it: `name=billing requests=100 ids=50000
+   * allow=ids,leases`. Empty lines and lines that begin with # are ignored. @throws StartError
    */
   constructor(text: string) {
     const lines = text.split(/\r?\n/).map((line) => line.trim())
@@ -108,11 +133,14 @@ export class Tokens {
         )
       }
       const digest = digestOf(token)
-      const { name = digest.toString('hex', 0, 4), ...limits } = settingsIn(words, refuse)
-      const client = byName.get(name) ?? new Client(name, limits)
+      const { name = digest.toString('hex', 0, 4), allow = defaultRights, ...limits } = settingsIn(words, refuse)
+      const client = byName.get(name) ?? new Client(name, limits, allow)
       byName.set(name, client)
       if (client.limits.requests !== limits.requests || client.limits.ids !== limits.ids) {
         throw refuse('has the name of a token above it and other limits; give both the same limits')
+      }
+      if (`${client.rights}` !== `${allow}`) {
+        throw refuse('has the name of a token above it and another allow=; give both the same')
       }
       return [digest, client]
     })
@@ -137,23 +165,35 @@ export class Tokens {
 
 interface Settings extends Limits {
   readonly name?: string
+  readonly allow?: readonly Right[]
 }
 
 /** Reads the words behind a token. Messages do not show them, because one may be a second token. */
 function settingsIn(words: readonly string[], refuse: (fault: string) => StartError): Settings {
-  const settings: Record<string, string | number> = {}
+  const settings: Record<string, string | number | readonly Right[]> = {}
   for (const word of words) {
-    const [, name = '', value = ''] = /^(name|requests|ids)=([A-Za-z0-9._-]{1,64})$/.exec(word) ?? []
-    const number = /^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined
-    if (name === '' || (name !== 'name' && number === undefined)) {
+    const [, name = '', value = ''] = /^(name|requests|ids|allow)=([A-Za-z0-9._,-]{1,64})$/.exec(word) ?? []
+    const read = settingOf(name, value)
+    if (read === undefined) {
       throw refuse(
-        'has a word behind its token that is no setting; write name=NAME, requests=N or ids=N, N from 1 to 999999999',
+        'has a word behind its token that is no setting; write name=NAME, requests=N, ids=N, N from 1 to 999999999, or allow= with ids, leases, numbers and commas between them',
       )
     }
     if (Object.hasOwn(settings, name)) throw refuse(`has ${name} twice; give it once`)
-    settings[name] = name === 'name' ? value : (number as number)
+    settings[name] = read
   }
   return settings
+}
+
+/** Reads the value of a setting; `undefined` if it is wrong. */
+function settingOf(name: string, value: string): string | number | readonly Right[] | undefined {
+  if (name === 'allow') {
+    const given = value.split(',')
+    const isKnown = given.every((one) => (rights as readonly string[]).includes(one))
+    return isKnown ? rights.filter((right) => given.includes(right)) : undefined
+  }
+  if (name === 'name') return value.includes(',') ? undefined : value
+  return name !== '' && /^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined
 }
 
 /** Returns bytes of the same length for every token, as `timingSafeEqual` requires. */

@@ -89,6 +89,14 @@ export function complete(given: Given): Options {
     options.tokenFile !== undefined && options.allowAnonymous,
     '--token-file and --allow-anonymous are given; leave one out',
   )
+  together(
+    options.leases && options.allowAnonymous,
+    '--leases and --allow-anonymous are given, and any client could take nodes from their holders; give --token-file',
+  )
+  together(
+    options.leases && /^graupel\+/i.test(store ?? ''),
+    '--leases is given, and --store is a service itself; leave --leases out, and give clients the URL of that service',
+  )
   return options
 }
 

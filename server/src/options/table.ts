@@ -106,6 +106,12 @@ export const table = {
   table: { value: 'NAME', help: 'its table, in a SQL database', shownDefault: tableRow.byDefault, read: text },
   assumeDurable: { help: 'assert that the store never forgets an acknowledged write', read: flag },
 
+  leases: {
+    help: 'lend the records of the store to clients that lease nodes (serviceStore)',
+    byDefault: false,
+    read: flag,
+  },
+
   layouts: {
     group: 'Ids',
     value: 'NAMES',

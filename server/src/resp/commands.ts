@@ -266,6 +266,7 @@ function authenticate(token: string, session: Session, { tokens }: Sources): voi
   const authorization = `Bearer ${token}`
   const client = tokens.value.clientOf(authorization)
   if (client === undefined) throw new Refused('WRONGPASS', 'the service does not know the token')
+  if (!client.rights.includes('ids')) throw new Refused('WRONGPASS', `the token of ${client.name} does not allow ids`)
   Object.assign(session, { authorization, client, allowedBy: tokens.value })
 }
 
@@ -276,7 +277,7 @@ function authenticate(token: string, session: Session, { tokens }: Sources): voi
 function isAllowed(session: Session, { tokens }: Sources): boolean {
   if (tokens === undefined || session.allowedBy === tokens.value) return true
   session.client = tokens.value.clientOf(session.authorization)
-  if (session.client === undefined) return false
+  if (session.client?.rights.includes('ids') !== true) return false
   session.allowedBy = tokens.value
   return true
 }

@@ -13,6 +13,7 @@ import { addLeafRoutes } from './leaf.js'
 import { addOpenApi } from './openapi.js'
 import { addPlatformRoutes } from './platform.js'
 import { addSegmentRoutes } from './segments.js'
+import { addStoreRoutes } from './store.js'
 
 /** The objects that routes answer from. */
 export interface Sources {
@@ -50,4 +51,5 @@ export async function addRoutes(app: FastifyInstance, sources: Sources): Promise
   addSegmentRoutes(app, service, options, loads.segments, takings)
   addCounterRoutes(app, service, loads.counters, takings)
   addLeafRoutes(app, service, refusals, takings)
+  if (options.leases) addStoreRoutes(app, service)
 }

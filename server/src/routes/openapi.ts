@@ -11,6 +11,7 @@ const tags = [
   { name: 'ids', description: 'Snowflake ids and their parts' },
   { name: 'segments', description: 'Ascending numbers, which a store hands out in segments' },
   { name: 'counters', description: 'Counts without gaps' },
+  { name: 'store', description: 'Records with compare-and-swap, by which clients lease nodes: with --leases' },
   { name: 'leaf', description: "The routes of Meituan's Leaf, with its answers" },
   { name: 'service', description: 'For the platform that runs the service' },
 ]

@@ -35,6 +35,32 @@ const consul: Client = {
   },
 }
 
+const service: Client = {
+  name: undefined,
+  async open(_, url, { names }) {
+    for (const name of ['prefix', 'assumeDurable'] as const) {
+      if (names[name] === undefined) continue
+      throw rangeError(
+        'ERR_OPTION_INVALID',
+        `${name} is not for ${url.scheme}; give it to the graupel-server, whose store it is`,
+        name,
+      )
+    }
+    const { url: endpoints, user, password } = partsOf(url, 4728, [])
+    const token = password || user
+    const { serviceStore } = await import('../service.js')
+    const sent = fetchByUrl(fetch, 'graupel-server', trustByNode, 'graupel+http:')
+    const options = { url: endpoints, fetch: sent, ...(token !== '' && { token }) }
+    try {
+      return await opened(serviceStore(options))
+    } catch (error) {
+      // The store of the service may forget.
+      if (Object(error).code !== 'ERR_STORE_UNSAFE') throw error
+      return opened(serviceStore({ ...options, durable: false }))
+    }
+  },
+}
+
 const trustByNode = 'set NODE_EXTRA_CA_CERTS to the file of its authority'
 
 /**
@@ -62,9 +88,10 @@ export async function opened(store: Store): Promise<Opened> {
   return { store, close: ignore }
 }
 
+const withTls = ['etcds:', 'consuls:', 'graupel+https:']
+
 /**
- * Reads `scheme://user:password@host:port,host:port/path?name=value`. A scheme that ends with `s` means
- * TLS. @throws RangeError
+ * Reads `scheme://user:password@host:port,host:port/path?name=value`. @throws RangeError
  */
 function partsOf(url: StoreUrl, port: number, names: readonly string[]) {
   const { scheme, address, credentials } = url
@@ -73,7 +100,7 @@ function partsOf(url: StoreUrl, port: number, names: readonly string[]) {
     throw rangeError('ERR_OPTION_INVALID', `store has no host; write ${scheme}//127.0.0.1:${port}`, 'store')
   }
   const query = url.parameters(names)
-  const base = `${scheme === 'etcds:' || scheme === 'consuls:' ? 'https' : 'http'}://`
+  const base = `${withTls.includes(scheme) ? 'https' : 'http'}://`
   const endpoints = hosts
     .split(',')
     .map((host) => `${base}${/:\d+$/.test(host) ? host : `${host}:${port}`}${path === undefined ? '' : `/${path}`}`)
@@ -82,4 +109,9 @@ function partsOf(url: StoreUrl, port: number, names: readonly string[]) {
 }
 
 export const etcdKind: StoreKind = { schemes: ['etcd:', 'etcds:'], named: 'prefix', clients: [etcd] }
+export const serviceKind: StoreKind = {
+  schemes: ['graupel+http:', 'graupel+https:'],
+  named: 'prefix',
+  clients: [service],
+}
 export const consulKind: StoreKind = { schemes: ['consul:', 'consuls:'], named: 'prefix', clients: [consul] }

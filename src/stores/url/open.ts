@@ -10,7 +10,7 @@ import type { LeafAllocStore } from '../leaf-alloc.js'
 import { groupsFolder, numbersFolder } from '../record.js'
 import type { Store } from '../store.js'
 import { dynamodbKind } from './dynamodb.js'
-import { consulKind, etcdKind } from './fetched.js'
+import { consulKind, etcdKind, serviceKind } from './fetched.js'
 import { loadBeside, loadClient, type Names, type Opened, type OpenOptions, replacing, type StoreKind } from './kind.js'
 import { kubernetesKind } from './kubernetes.js'
 import { mysqlKind } from './mysql.js'
@@ -35,6 +35,7 @@ export const kinds: readonly StoreKind[] = [
   azureKind,
   googleKind,
   sqliteKind,
+  serviceKind,
 ]
 
 /** The schemes of the URLs of stores. @internal */
@@ -119,7 +120,7 @@ const damageMs = 60_000
  * - `dynamodb:` with @aws-sdk/client-dynamodb
  * - `zookeeper:` with node-zookeeper-client
  * - `sqlite:` with libsql, better-sqlite3 or node:sqlite
- * - `etcd:`, `consul:` and `kubernetes:` with fetch alone
+ * - `etcd:`, `consul:`, `kubernetes:`, and `graupel+http:` of a graupel-server, with fetch alone
  *
  * It connects once, within 5 s, and makes a missing table. Later the client connects again
  * by itself.
@@ -225,7 +226,7 @@ const unanswered =
  */
 function remedyFor({ scheme }: StoreUrl, reason: string): string {
   if (!unanswered.test(reason)) return ''
-  const plain = scheme.replace(/^(redis|etcd|consul)s:$/, '$1:')
+  const plain = scheme.replace(/^(redis|etcd|consul|graupel\+http)s:$/, '$1:')
   const withTls = scheme === 'redis:' ? ', or write rediss:// if it has TLS' : ''
   if (plain === scheme) return `; no server of this kind answers there: check host and port${withTls}`
   return `; no server of this kind answers there with TLS: check host and port, or write ${plain}// if it has no TLS`
