@@ -61,6 +61,7 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   // The least that can leak is a pointer of 8 bytes.
   'leak-closed': bothEngines({ of: 'figure', max: 4 }),
   'leak-dropped': bothEngines({ of: 'figure', max: 4 }),
+  'view-next': bothEngines({ of: 'ratio', max: 1.03 }),
   'lease-next': bothEngines({ of: 'ratio', max: 1.03 }),
   'lease-start': bothStores({ of: 'figure', max: 2000 }, { of: 'ratio', max: 4 }),
   'lease-thousand': bothStores({ of: 'figure', max: 500 }, { of: 'ratio', max: 1 }),

@@ -83,22 +83,13 @@ function ours(name: string, build?: string): Subject {
     }),
     ...(name === 'graupel-js' && { codecs: async () => observerOf(await load(), engine) }),
     async load() {
-      const { createGenerator, defineLayout, layouts } = await load()
+      const entry = await load()
+      const { createGenerator, defineLayout, layouts } = entry
       const toUuids = await uuidsOf(build)
       const define = (name: 'roomy' | 'number', fields: Record<string, number>) =>
         defineLayout({ name, epochMs: stamps[name].epochMs, tickMs: 1, fields: Object.entries(fields) })
-      // As `wide`, but the lower half of the node is a tag.
-      const tagged = (): typeof layouts.wide => {
-        const fields = [
-          ['timestamp', 41],
-          ['node', 3],
-          ['shard', 3, 'tag?'],
-          ['sequence', 16],
-        ] as const
-        return defineLayout({ name: 'tagged', epochMs: stamps.wide.epochMs, tickMs: 1, fields }) as never
-      }
       const chosen = {
-        wide: isView ? tagged() : layouts.wide,
+        wide: isView ? (taggedWide(entry) as never) : layouts.wide,
         twitter: layouts.twitter,
         roomy: define('roomy', { timestamp: 41, node: 2, sequence: 20 }),
         number: define('number', { timestamp: 36, sequence: 17 }),
@@ -122,6 +113,21 @@ function ours(name: string, build?: string): Subject {
       }
     },
   }
+}
+
+/** As layout `wide`, but the lower half of the node is a tag. */
+export function taggedWide({ defineLayout }: Pick<typeof import('graupel'), 'defineLayout'>) {
+  return defineLayout({
+    name: 'tagged',
+    epochMs: stamps.wide.epochMs,
+    tickMs: 1,
+    fields: [
+      ['timestamp', 41],
+      ['node', 3],
+      ['shard', 3, 'tag?'],
+      ['sequence', 16],
+    ],
+  })
 }
 
 const segmentsName = 'graupel-segments'

@@ -1,6 +1,7 @@
 import type { Workload } from '../contract.ts'
 import { codecs } from './codecs.ts'
 import { compared } from './compared.ts'
+import { views } from './in-turns.ts'
 import { leases } from './leases.ts'
 import { memory } from './memory.ts'
 import { segments } from './segments.ts'
@@ -22,6 +23,7 @@ export const workloads: readonly Workload[] = [
   ...compared.strings,
   ...compared.uuids,
   ...startup,
+  ...views,
   ...leases,
   ...segments,
   ...services,

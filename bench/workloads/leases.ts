@@ -1,26 +1,19 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { digits } from '../bars.ts'
-import type { Check, Outcome, Spread, Workload } from '../contract.ts'
-import { inFreshProcess } from '../measure/fresh.ts'
+import type { Check, Spread, Workload } from '../contract.ts'
 import { countRepeats } from '../measure/ledger.ts'
 import { spread } from '../measure/rounds.ts'
+import { inTurns } from './in-turns.ts'
 import type { Sample, Start, Started } from './lease-member.mjs'
-import type { LeaseNextTask } from './lease-next-probe.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const member = new URL('lease-member.mjs', import.meta.url)
 
 // Loaded late, so that a process that measures something else loads no client.
 const loadStores = () => import('../measure/stores.ts')
 const loadLease = () => import('graupel/lease')
 
-/** Measures in fresh processes. In every second process the lease and the yardstick change places. */
 const next: Workload = {
   name: 'lease-next',
   title: 'next() under a lease',
@@ -28,43 +21,7 @@ const next: Workload = {
   of: 'graupel',
   unit: 'ns/id',
   yardstick: "next() with state 'process'",
-  async run({ name, build = root }, { isQuick }) {
-    const copy = copyOf(build)
-    const engine = name === 'graupel-js' ? 'js' : 'native'
-    const rounds: { outcome: Required<Outcome>; isSwapped: boolean }[] = []
-    try {
-      for (let round = 0; round < (isQuick ? 2 : 8); round++) {
-        const isSwapped = round % 2 === 1
-        const task: LeaseNextTask = { engine, builds: [build, copy], isSwapped, isQuick }
-        rounds.push({ outcome: await inFreshProcess('workloads/lease-next-probe.ts', task), isSwapped })
-      }
-    } finally {
-      rmSync(copy, { recursive: true })
-    }
-    const over = (value: (outcome: Required<Outcome>, isSwapped: boolean) => number) =>
-      spread(rounds.map(({ outcome, isSwapped }) => value(outcome, isSwapped)))
-    const total = (what: 'ids' | 'repeats' | 'outOfOrder' | 'future') =>
-      sum(rounds.map(({ outcome }) => outcome.check[what]))
-    return {
-      figure: over((one, isSwapped) => (isSwapped ? one.yardstick : one.figure).median),
-      yardstick: over((one, isSwapped) => (isSwapped ? one.figure : one.yardstick).median),
-      ratio: over((one, isSwapped) => (isSwapped ? 1 / one.ratio.median : one.ratio.median)),
-      check: {
-        ids: total('ids'),
-        repeats: total('repeats'),
-        outOfOrder: total('outOfOrder'),
-        future: total('future'),
-      },
-    }
-  },
-}
-
-/** Copies the build to another folder, for a second instance in one process. */
-function copyOf(build: string) {
-  const copy = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
-  for (const part of ['dist', 'package.json']) cpSync(join(build, part), join(copy, part), { recursive: true })
-  for (const part of ['build', 'node_modules']) symlinkSync(join(build, part), join(copy, part))
-  return copy
+  run: (subject, options) => inTurns('lease', subject, options),
 }
 
 type Ask = <T>(task: Start | 'sample') => Promise<T[]>

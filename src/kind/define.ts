@@ -1,3 +1,5 @@
+import { platform } from '#platform'
+import type { Aes } from '../core/cipher.js'
 import { rangeError, show, typeError } from '../core/errors.js'
 import { type Rows, readTable } from '../core/options.js'
 import { type Field, type GivenId, genuineLayout, type Layout } from '../layout/index.js'
@@ -12,6 +14,7 @@ const rows = {
   prefix: {},
   layout: {},
   keys: {},
+  aes: {},
   uuid: { read: isUuid, byDefault: false },
 } satisfies Rows<KindOptions & UuidKindOptions>
 
@@ -27,8 +30,7 @@ const prefixPattern = /^[a-z]([a-z_]{0,61}[a-z])?$/
  *
  * A text is the prefix, an underscore, and 13 characters of Crockford's base32 in small letters. Texts sort
  * as the ids do. With `uuid: true`, the ids are UUIDs and the texts are TypeIDs. With `keys`, texts are
- * opaque: 26 characters that nobody can read or make without a key. Browsers and edge runtimes need the
- * package `@noble/ciphers`.
+ * opaque: 26 characters that nobody can read or make without a key.
  *
  * @param options - `prefix`, and either `layout` or `uuid`.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_KEY_INVALID`; TypeError `ERR_OPTION_UNKNOWN`,
@@ -46,16 +48,28 @@ export function defineKind<const P extends string, F extends readonly Field[]>(
 export function defineKind<const P extends string>(options: UuidKindOptions<P>): UuidKind<P>
 export function defineKind(options: KindOptions | UuidKindOptions): Kind | UuidKind {
   const read = readTable(options as KindOptions & UuidKindOptions, rows, "{ prefix: 'ord', layout }")
-  const { prefix, layout, keys, uuid } = read
+  const { prefix, layout, keys, aes, uuid } = read
   checkPrefix(prefix, uuid)
   if (uuid) {
-    const other = layout === undefined ? (keys === undefined ? undefined : 'keys') : 'layout'
+    const other = layout !== undefined ? 'layout' : keys !== undefined ? 'keys' : aes !== undefined ? 'aes' : undefined
     if (other === undefined) return kindOf(prefix, uuidForm(), (given) => checkUuids(given, prefix))
     throw typeError('ERR_OPTION_INVALID', `uuid is true, and ${other} is given; a UUID has none: leave out one`, other)
   }
   const own = genuineLayout(layout) as Layout
-  const form = keys === undefined ? idForm(own) : opaqueForm(checkKeys(keys), prefix, own)
+  const form = keys === undefined ? plainForm(own, aes) : opaqueForm(checkKeys(keys), prefix, own, checkAes(aes))
   return kindOf(prefix, form, (given) => checkIds(given, prefix, own))
+}
+
+/** Refuses AES without keys, because the texts would not be opaque. */
+function plainForm(layout: Layout, aes: unknown) {
+  if (aes === undefined) return idForm(layout)
+  throw typeError('ERR_OPTION_INVALID', 'aes is given without keys; pass keys, or leave out aes', 'aes')
+}
+
+function checkAes(aes: unknown = platform.blockCipher): Aes {
+  if (typeof aes === 'function') return aes as Aes
+  const what = aes === undefined ? 'keys is given, and this platform has no node:crypto' : `aes is ${show(aes)}`
+  throw typeError('ERR_OPTION_INVALID', `${what}; pass the aes of graupel/mask`, 'aes')
 }
 
 function checkPrefix(prefix: unknown, mayBeEmpty: boolean): asserts prefix is string {

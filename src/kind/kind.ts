@@ -1,3 +1,4 @@
+import type { Aes } from '../core/cipher.js'
 import type { Field, Layout } from '../layout/index.js'
 import type { IdsOf, KindId, KindIds, OwnId } from './ids.js'
 import type { IdSchema } from './schema.js'
@@ -93,6 +94,11 @@ export interface KindOptions<P extends string = string, F extends readonly Field
    * Without keys, anyone can read the id of a text.
    */
   keys?: Readonly<Record<string, Uint8Array>>
+  /**
+   * AES for `keys`: `aes` of `graupel/mask`. Required with `keys` in browsers and on edge runtimes, where
+   * that entry needs the package `@noble/ciphers`. On Node it may be left out: `node:crypto` has AES.
+   */
+  aes?: Aes
 }
 
 /** The options of {@link defineKind} for UUIDs. */

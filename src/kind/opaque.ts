@@ -1,5 +1,5 @@
-import { blockCipher } from '#cipher'
 import { digits64, read128, write128 } from '../codec/base32.js'
+import type { Aes } from '../core/cipher.js'
 import { rangeError, show } from '../core/errors.js'
 import { halves, high, low, whole } from '../core/typed-array.js'
 import { type Layout, loadId } from '../layout/index.js'
@@ -16,8 +16,9 @@ export function opaqueForm(
   keys: ReturnType<typeof checkKeys>,
   prefix: string,
   layout: Layout,
+  aes: Aes,
 ): Form<bigint, bigint | string | number> {
-  const ciphers = keys.map(([, key]) => blockCipher(key))
+  const ciphers = keys.map(([, key]) => aes(key))
   const [{ encrypt }] = ciphers as [(typeof ciphers)[0]]
   whole[0] = proofOf(prefix, layout)
   const proofHigh = halves[high] as number

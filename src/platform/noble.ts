@@ -1,5 +1,5 @@
 import { unsafe } from '@noble/ciphers/aes.js'
-import type { BlockCipher } from './cipher.js'
+import type { BlockCipher } from '../core/cipher.js'
 
 /**
  * AES of `@noble/ciphers`, for runtimes without `node:crypto`. The package calls single blocks unsafe,

@@ -1,8 +1,8 @@
+import type { Aes } from '../core/cipher.js'
 import type { Clock } from '../core/timing.js'
 import type { Binding } from '../state/addon.js'
 import type { Claims } from '../state/claims.js'
 import type { Core, CoreSpec } from '../state/engine.js'
-import type { BlockCipher } from './cipher.js'
 import type { Debug } from './debug.js'
 
 /** The outcome of loading the native engine. A missing binary and a broken one have different reasons. */
@@ -63,7 +63,7 @@ export interface Platform extends Clock {
   /** A path that does not depend on the current folder. */
   absolutePath(path: string): string
   /** AES of `node:crypto` for a key of 16, 24 or 32 bytes; undefined in browsers. */
-  readonly blockCipher: ((key: Uint8Array) => BlockCipher) | undefined
+  readonly blockCipher: Aes | undefined
   /** Whether the hypervisor announces that it can copy this machine with its memory (VMGENID). */
   canBeCopied(): boolean
   /** Loads the native engine. It is tried once, and the answer is kept. */

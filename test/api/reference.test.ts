@@ -77,6 +77,7 @@ describe('docs/api.md', () => {
     // These have no default: without them something is not there, or another option is.
     const known = [
       'acl',
+      'aes',
       'count',
       'headers',
       'keys',

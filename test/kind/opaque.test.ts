@@ -1,18 +1,12 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { defineLayout, layouts } from 'graupel'
+import { defineKind } from 'graupel/kind'
+import { aes } from 'graupel/mask'
+import { describe, expect, it, vi } from 'vitest'
+import { blockCipher as ofNoble } from '../../src/platform/noble.js'
+import { platform } from '../../src/platform/node.js'
 import { caught } from '../support/engines.js'
-
-// The modules of src, because a test puts another AES in the place of Node's.
-const load = async () => {
-  const [{ defineKind }, { layouts, defineLayout }] = await Promise.all([
-    import('../../src/kind/index.js'),
-    import('../../src/layout/index.js'),
-  ])
-  return { defineKind, layouts, defineLayout }
-}
-const { defineKind, layouts, defineLayout } = await load()
-afterEach(() => vi.doUnmock('#cipher'))
 
 const layout = layouts.twitter
 const keyOf = (length: number, first = 0) => Uint8Array.from({ length }, (_, i) => first + i)
@@ -50,12 +44,9 @@ describe('an opaque kind', () => {
     expect(typeid.id(written).replaceAll('-', '')).toBe(hex)
   })
 
-  it('writes the same with the AES of @noble/ciphers as with that of Node', async () => {
-    vi.resetModules()
-    vi.doMock('#cipher', () => import('../../src/platform/noble.js'))
-    const noble = await load()
+  it('writes the same with the AES of @noble/ciphers as with that of Node', () => {
     const keys = { b, a }
-    const elsewhere = noble.defineKind({ prefix: 'inv', layout: noble.layouts.twitter, keys })
+    const elsewhere = defineKind({ prefix: 'inv', layout, keys, aes: ofNoble })
     const here = defineKind({ prefix: 'inv', layout, keys })
     fc.assert(
       fc.property(ids, (one) => {
@@ -138,6 +129,24 @@ describe('defineKind refuses', () => {
     ['two equal keys', { b: a, a }, 'ERR_KEY_INVALID'],
   ])('%s', (_what, keys, code) => {
     expect(caught(() => defineKind({ prefix: 'inv', layout, keys: keys as never })).code).toBe(code)
+  })
+
+  it('keys on a platform without node:crypto, unless it gets AES', () => {
+    vi.spyOn(platform, 'blockCipher', 'get').mockReturnValue(undefined)
+    const error = caught(() => defineKind({ prefix: 'inv', layout, keys: { a } }))
+    expect(error).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'aes' })
+    expect(error.message).toContain('no node:crypto; pass the aes of graupel/mask')
+    expect(defineKind({ prefix: 'inv', layout, keys: { a }, aes }).text(id)).toBe(text)
+    vi.restoreAllMocks()
+  })
+
+  it.each([
+    ['AES without keys, because anyone could read the texts', { aes }],
+    ['AES for UUIDs', { uuid: true, layout: undefined, aes }],
+    ['AES that is no function', { keys: { a }, aes: {} }],
+  ])('%s', (_what, options) => {
+    const error = caught(() => defineKind({ prefix: 'inv', layout, ...options } as never))
+    expect(error).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'aes' })
   })
 
   it('keys for UUIDs, which leave no room for a proof', () => {

@@ -116,6 +116,46 @@ test.each(['https://example.test/service.mjs', 'data:text/javascript,', 'file://
   },
 )
 
+describe('a page that uses kinds without keys', () => {
+  // No peer is installed in the project, and a bundler resolves what it will drop.
+  const program = `
+    import { layouts } from 'graupel'
+    import { defineKind, idSchema, uuidSchema } from 'graupel/kind'
+    const order = defineKind({ prefix: 'ord', layout: layouts.twitter })
+    const valid = [idSchema(layouts.twitter), uuidSchema()].map((schema) => schema['~standard'].validate('5').issues === undefined)
+    console.log(JSON.stringify([order.text(5n), ...valid]))`
+
+  test.each<[string, (entry: string, output: string) => Promise<unknown>]>([
+    [
+      'esbuild',
+      (entry, output) =>
+        esbuild({ entryPoints: [entry], outfile: output, bundle: true, platform: 'browser', format: 'esm' }),
+    ],
+    [
+      'Vite',
+      (entry, output) =>
+        vite({
+          root: project,
+          configFile: false,
+          logLevel: 'error',
+          build: {
+            emptyOutDir: false,
+            outDir: join(output, '..'),
+            rollupOptions: { input: entry, output: { entryFileNames: basename(output) } },
+          },
+        }),
+    ],
+    ['webpack', (entry, output) => webpackOf({ context: project, entry, target: 'web', mode: 'production' }, output)],
+  ])('needs no peer by %s', async (name, bundle) => {
+    const entry = join(project, 'page.js')
+    writeFileSync(entry, program)
+    const output = join(project, 'out', `page-${name}.mjs`)
+    await bundle(entry, output)
+    const { stdout, stderr } = node(folder, [output])
+    expect({ stdout, stderr }).toEqual({ stdout: '["ord_0000000000005",true,false]\n', stderr: '' })
+  })
+})
+
 /** Expects the js engine, because the bundle runs in a folder from which the package is not found. */
 function expectFallback(args: string[]): void {
   const { status, stdout, stderr } = node(folder, args)
@@ -165,20 +205,27 @@ function bundleWithVite(output: string, isInside: boolean): Promise<unknown> {
 
 function bundleWithWebpack(type: 'module' | 'commonjs', entry = source): Bundler {
   return (output, isInside) =>
-    new Promise<void>((resolve, reject) => {
-      const configuration: webpack.Configuration = {
+    webpackOf(
+      {
         context: project,
         entry,
         target: 'node20',
         mode: 'production',
-        output: { path: join(output, '..'), filename: basename(output), ...(type === 'module' && { module: true }) },
+        output: type === 'module' ? { module: true } : {},
         experiments: { outputModule: type === 'module' },
         externals: isInside ? {} : { graupel: `${type} graupel`, 'graupel/client': `${type} graupel/client` },
-      }
-      webpack(configuration, (error, stats) => {
-        if (error) reject(error)
-        else if (stats === undefined || stats.hasErrors() || stats.hasWarnings()) reject(new Error(stats?.toString()))
-        else resolve()
-      })
+      },
+      output,
+    )
+}
+
+function webpackOf(configuration: webpack.Configuration, file: string): Promise<void> {
+  const output = { ...configuration.output, path: join(file, '..'), filename: basename(file) }
+  return new Promise<void>((resolve, reject) => {
+    webpack({ ...configuration, output }, (error, stats) => {
+      if (error) reject(error)
+      else if (stats === undefined || stats.hasErrors() || stats.hasWarnings()) reject(new Error(stats?.toString()))
+      else resolve()
     })
+  })
 }

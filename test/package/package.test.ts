@@ -298,10 +298,42 @@ describeWith(['native'], 'graupel/mask', () => {
       return [await import('graupel/mask'), createRequire(process.cwd() + '/')('graupel/mask')].map((form) =>
         [Object.keys(form).filter((name) => name !== 'module.exports'), form.createMask(key).hideString(5n)])`
     const text = createMask(Uint8Array.from({ length: 32 }, (_, i) => i)).hideString(5n)
-    const form = [['createMask'], text]
+    const form = [['aes', 'createMask'], text]
     expect(run(project, body)).toEqual({ result: [form, form], warnings: [] })
     for (const condition of ['browser', 'edge-light', 'workerd']) {
       expect(run(withPeer, body, {}, [`--conditions=${condition}`])).toEqual({ result: [form, form], warnings: [] })
+    }
+  })
+})
+
+describeWith(['native'], 'graupel/kind', () => {
+  const conditions = ['browser', 'edge-light', 'react-native', 'workerd']
+
+  test.each(conditions)('under the condition %s needs no peer without keys', (condition) => {
+    const body = `const { createRequire } = await import('node:module')
+      const { layouts } = await import('graupel')
+      return [await import('graupel/kind'), createRequire(process.cwd() + '/')('graupel/kind')].map((kind) => [
+        kind.defineKind({ prefix: 'ord', layout: layouts.twitter }).text(5n),
+        kind.idSchema(layouts.twitter, 'text')['~standard'].validate('5').value,
+        kind.uuidSchema()['~standard'].validate('019a8f2e-6b1c-7000-8070-abcdef012345').value,
+      ])`
+    const form = ['ord_0000000000005', '5', '019a8f2e-6b1c-7000-8070-abcdef012345']
+    expect(run(project, body, {}, [`--conditions=${condition}`])).toEqual({ result: [form, form], warnings: [] })
+  })
+
+  test('with keys takes the AES of graupel/mask elsewhere, and writes the same as on Node', () => {
+    const withPeer = copyProject(project, join(folder, 'kinds with peer'))
+    cpSync(join(repository, 'node_modules/@noble'), join(withPeer, 'node_modules/@noble'), { recursive: true })
+    const body = (aes: string) => `const { layouts } = await import('graupel')
+      const { defineKind } = await import('graupel/kind')
+      const keys = { a: Uint8Array.from({ length: 32 }, (_, i) => i) }
+      return defineKind({ prefix: 'inv', layout: layouts.twitter, keys, aes: ${aes} }).text(1541816160830398464n)`
+    const result = 'inv_11a6v3q2w8yw1a0w9t2h80wa02'
+    expect(run(project, body('undefined'))).toMatchObject({ result })
+    for (const condition of conditions) {
+      const under = [`--conditions=${condition}`]
+      expect(run(withPeer, body("(await import('graupel/mask')).aes"), {}, under)).toMatchObject({ result })
+      expect(run(project, body('undefined'), {}, under).error).toMatchObject({ code: 'ERR_OPTION_INVALID' })
     }
   })
 })
