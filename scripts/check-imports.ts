@@ -14,7 +14,6 @@ const mayImport: Record<string, string[]> = {
   core: [],
   layout: ['core'],
   codec: ['core', 'layout'],
-  inspect: ['layout'],
   pattern: ['core'],
   serial: ['core', 'layout', 'pattern'],
   // What a state is: its key, its errors, its memory, and the contracts of engines, addon and claims.
@@ -30,6 +29,7 @@ const mayImport: Record<string, string[]> = {
   policy: ['core', 'engine', 'layout', 'numbers', 'platform', 'state'],
   generator: ['core', 'engine', 'layout', 'numbers', 'platform', 'policy', 'state'],
   uuid: ['codec', 'core', 'generator', 'layout', 'mask', 'numbers', 'platform'],
+  inspect: ['kind', 'layout', 'uuid'],
   testing: ['core', 'engine', 'generator', 'layout', 'platform', 'state'],
   stores: ['core', 'platform'],
   lease: ['core', 'engine', 'layout', 'platform', 'stores'],

@@ -1,10 +1,13 @@
 import { encodeId, type Layout } from '../index.js'
+import { timeOfUlid } from '../inspect/other-ids.js'
 import { picture } from '../inspect/picture.js'
 import { type Guess, onlyLikely, plausibleReadings, type Reading, read } from '../inspect/reading.js'
 import { type DecodedUuid, decodeUuid } from '../uuid/index.js'
 import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.js'
+import { columnReader } from './columns.js'
 import { type GivenText, keyFileFlag, textReader } from './id-texts.js'
 import { printEach } from './input.js'
+import { textsIn } from './lines.js'
 import { type GivenId, idReader, maskFlags } from './masked-ids.js'
 import { nodeRows, type Output, type Paint, paintFor, table, timeRows, withRange } from './output.js'
 import { isLayoutGiven, layoutFlags, readLayouts, textEncodings } from './values.js'
@@ -16,6 +19,7 @@ const flags = {
     help: 'how the ids were made up; without it, all layouts that make sense are listed',
   },
   format: { value: 'FORMAT', choices: textEncodings, help: 'how the ids are written (decimal; base62 for masked ids)' },
+  column: { value: 'NAME', help: 'read this column of a table, whose first line has the names' },
   ...maskFlags,
   'key-file': keyFileFlag,
   json: {
@@ -36,6 +40,12 @@ export const inspectManual: Manual<typeof flags> = {
     'An ID is a number, a UUID, a ULID, or a text of a kind: ord_01kb6wyr9m2z8. Of a',
     'UUID, the version and the time are shown; if graupel made it, --layout shows its',
     'node, its sequence and the id of the same slot, too.',
+    '',
+    'An ID may also be a text that has ids: a line of a log, JSON, an address of',
+    'Twitter, Discord, Mastodon or Instagram, a mention of Discord. An address and a',
+    'mention name the layout. Of other texts, only UUIDs and numbers of 15 to 20',
+    'digits are taken, and the row "from" shows the text. With --format or',
+    '--mask-key-file, nothing is searched.',
     '',
     'Nothing in an id says which layout made it. Without --layout, the readings that',
     'make sense are listed, the likeliest first: recent (within a day of now), past,',
@@ -70,9 +80,17 @@ export async function inspect(
   const readText = ofNumbers === undefined ? textReader(values['key-file'], candidates) : () => undefined
   const paint = paintFor(output.isTerminal)
   let separator = ''
-  const textOf = (word: string): string => {
-    const given = readText(word) ?? readNumber(word)
-    const found = find(given, candidates, named)
+  const inColumn = values.column === undefined ? (line: string) => line : columnReader(values.column)
+  const textOf = (line: string): string => {
+    const cell = inColumn(line)
+    if (cell === undefined) return ''
+    const texts = ofNumbers === undefined ? textsIn(cell, Date.now()) : [{ text: cell }]
+    return texts.map(({ text, layout, from }) => textOfOne(text, layout, from)).join('')
+  }
+  const textOfOne = (word: string, told?: string, from?: string): string => {
+    const read = readText(word) ?? readNumber(word)
+    const given = from === undefined ? read : { ...read, from }
+    const found = find(given, candidates, named ?? candidates.find(({ name }) => name === told))
     if (values.json !== undefined) return json(given, found)
     const text = separator + show(given, found, paint)
     separator = '\n'
@@ -81,7 +99,8 @@ export async function inspect(
   return printEach(positionals, 'id', 'graupel inspect ID', input, textOf, output)
 }
 
-type Given = GivenText & Partial<GivenId>
+/** @param from - The longer text that the id was taken from. */
+type Given = GivenText & Partial<GivenId> & { readonly from?: string }
 
 /**
  * The reading in the layout that the flags name, or all readings that make sense; or a UUID without its id.
@@ -98,7 +117,7 @@ function find(
 ): Found {
   const layout = text.layout ?? named
   if (uuid !== undefined && layout === undefined) {
-    return { decoded: { ...decodeUuid(uuid), ...(ulid !== undefined && timeOfUlid(uuid)) } }
+    return { decoded: { ...decodeUuid(uuid), ...(ulid !== undefined && momentOf(timeOfUlid(ulid))) } }
   }
   const id = uuid === undefined ? (given as bigint) : decodeUuid(uuid, layout as Layout).id
   if (layout !== undefined) return { id, named: read(id, layout) }
@@ -113,20 +132,19 @@ function find(
   return { id, guesses }
 }
 
-/** The time of a ULID: the first 48 bits, also if the UUID of these bytes has another version than 7. */
-function timeOfUlid(uuid: string): { timestamp: Date; timestampMs: number } {
-  const timestampMs = Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16)
+/** Also if the UUID of the bytes of a ULID has another version than 7. */
+function momentOf(timestampMs: number): { timestamp: Date; timestampMs: number } {
   return { timestamp: new Date(timestampMs), timestampMs }
 }
 
-function json({ masked, uuid, ulid, prefix }: Given, found: Found): string {
+function json({ from, masked, uuid, ulid, prefix }: Given, found: Found): string {
   const plain = ({ layout, timestamp, timestampMs, node, fields, sequence, tags }: Reading) => {
     return { layout: layout.name, epochMs: layout.epochMs, timestamp, timestampMs, node, fields, sequence, tags }
   }
-  if ('decoded' in found) return `${JSON.stringify({ uuid, ulid, prefix, ...found.decoded })}\n`
+  if ('decoded' in found) return `${JSON.stringify({ from, uuid, ulid, prefix, ...found.decoded })}\n`
   const { id } = found
   const written = Object.fromEntries(textEncodings.map((encoding) => [encoding, encodeId(id, encoding)]))
-  const common = { id: id.toString(), masked, uuid, ulid, prefix }
+  const common = { id: id.toString(), from, masked, uuid, ulid, prefix }
   const object =
     'named' in found
       ? { ...common, ...plain(found.named), encodings: written }
@@ -140,9 +158,10 @@ function json({ masked, uuid, ulid, prefix }: Given, found: Found): string {
   return `${JSON.stringify(object)}\n`
 }
 
-function show({ masked, uuid, ulid, prefix }: Given, found: Found, paint: Paint): string {
+function show({ from, masked, uuid, ulid, prefix }: Given, found: Found, paint: Paint): string {
   const byKey = masked?.key === '' ? 'by the key without a name' : `by the key '${masked?.key}'`
   const texts = [
+    ...(from === undefined ? [] : [['from', from]]),
     ...(masked === undefined ? [] : [['masked', `${masked.text} ${paint('dim', byKey)}`]]),
     ...(prefix === undefined ? [] : [['prefix', prefix]]),
     ...(ulid === undefined ? [] : [['ulid', ulid]]),

@@ -1,4 +1,5 @@
 import { type ErrorCode, parseId, type TextEncoding } from '../index.js'
+import { readShortcode } from '../inspect/shortcode.js'
 import type { Mask, MaskBits } from '../mask/index.js'
 import { type Flag, quote, UsageError } from './arguments.js'
 import { keysIn } from './key-file.js'
@@ -30,7 +31,9 @@ export async function idReader(values: Values): Promise<(text: string) => GivenI
       )
     }
     const encoding = values.format as TextEncoding | undefined
-    return (text) => ({ id: encoding === undefined ? decimalId(text) : parseId(text, encoding) })
+    return (text) => ({
+      id: encoding === undefined ? decimalId(text) : parseId(withoutZeros(text, encoding), encoding),
+    })
   }
   const encoding = (values.format ?? 'base62') as TextEncoding
   const { createMask } = await import('../mask/index.js')
@@ -43,18 +46,34 @@ export async function idReader(values: Values): Promise<(text: string) => GivenI
   }
 }
 
-/** @throws UsageError that names the formats in which the text is an id, if it is none in decimal */
+/**
+ * Reads a number, or a shortcode of Instagram that has a sign among its characters.
+ *
+ * @throws UsageError that names the formats in which the text is an id, if it is none in decimal, or if its
+ * leading zeros may be those of another format
+ */
 function decimalId(text: string): bigint {
   try {
     return parseId(text, 'decimal')
   } catch (error) {
-    const others = textEncodings.filter((encoding) => canRead(text, encoding))
-    if (others.length === 0) throw error
+    const formats = textEncodings.filter((encoding) => canRead(withoutZeros(text, encoding), encoding))
+    const post = readShortcode(text)
+    if (formats.length === 0) {
+      if (post === undefined) throw error
+      return post
+    }
+    if (formats.join() === 'decimal') return parseId(withoutZeros(text, 'decimal'), 'decimal')
+    const ofPost = post === undefined ? '' : '; for a shortcode of Instagram give the address of its post'
     throw new UsageError(
       'ERR_ID_INVALID',
-      `${(error as Error).message}; for another format give --format ${others.join(' or ')}`,
+      `${(error as Error).message}; for another format give --format ${formats.join(' or ')}${ofPost}`,
     )
   }
+}
+
+/** Removes the leading zeros of a decimal column of fixed width. */
+function withoutZeros(text: string, encoding: TextEncoding): string {
+  return encoding === 'decimal' ? text.replace(/^0+(?=\d+$)/, '') : text
 }
 
 function canRead(text: string, encoding: TextEncoding): boolean {
@@ -72,7 +91,7 @@ function revealer(mask: Mask): (text: string) => GivenId {
   return (text) => {
     // A number from hide(), which bears no name of a key.
     if (mask.encoding === 'decimal' && /^\d+$/.test(text)) {
-      return { id: mask.reveal(text.replace(/^0+(?=.)/, '')), masked: { text, key: first } }
+      return { id: mask.reveal(withoutZeros(text, 'decimal')), masked: { text, key: first } }
     }
     return { id: mask.revealString(text), masked: { text, key: text.slice(0, -digits) } }
   }

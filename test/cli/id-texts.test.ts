@@ -130,7 +130,7 @@ describe('graupel inspect', () => {
 
   it.each([
     [['inv_00000000000000000000000000', '--key-file', keyFile], /^graupel: the text 'inv_0+' was made with no key of/],
-    [[`{${uuid}`], /^graupel: the id is '\{0181ab11/],
+    [[`${uuid}0`], /^graupel: the id is '0181ab11/],
     [['ord_1asd13xh1f8l0'], /^graupel: the id is 'ord_1asd13xh1f8l0'/],
     [['ord_zzzzzzzzzzzzz'], /^graupel: .*64/],
     [['1', '--format', 'hex', '--key-file', keyFile], /^graupel: --format is for numbers, and --key-file is given/],

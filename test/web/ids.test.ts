@@ -68,7 +68,7 @@ describe('an id as text', () => {
     ['-1', 'decimal', { key: 'troubleNegative', values: { text: '-1', unsigned: 2n ** 64n - 1n } }],
     ['1.54e18', 'decimal', { key: 'troubleRounded' }],
     ['18446744073709551616', 'decimal', { key: 'troubleTooLarge' }],
-    ['007', 'decimal', { key: 'troubleDecimal' }],
+    ['+7', 'decimal', { key: 'troubleDecimal' }],
     ['12ab', 'hex', { key: 'troubleWidth', values: { length: 4, width: 16 } }],
     ['zzzzzzzzzzzzzzzz', 'hex', { key: 'troubleCharacter', values: { character: 'z' } }],
     ['zzzzzzzzzzz', 'base62', { key: 'troubleTooLarge' }],
@@ -138,7 +138,6 @@ describe('a paste of UUIDs', () => {
   })
 
   it.each([
-    ['a ULID', '01ARZ3NDEKTSV4RRFFQ69G5FAV'],
     ['a TypeID with more than 128 bits', 'prefix_8zzzzzzzzzzzzzzzzzzzzzzzzz'],
     ['digits without hyphens', uuid.replaceAll('-', '')],
   ])('does not have %s', (_, text) => {

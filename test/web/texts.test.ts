@@ -58,7 +58,7 @@ describe('a paste', () => {
   })
 
   it('in JSON without ids is read as text', () => {
-    expect([...textsOf('{"name":"x"}')].length).toBeGreaterThan(0)
+    expect([...textsOf('{"name":"x"}', nowMs)].length).toBeGreaterThan(0)
     expect(listOf('{"name":"x"}').ids).toEqual([])
   })
 

@@ -3,7 +3,7 @@
  * typed, and a link can have it.
  */
 export const defaults = {
-  parse: { ids: '', encoding: '', layout: '', epoch: '', row: '' },
+  parse: { ids: '', encoding: '', column: '', layout: '', epoch: '', row: '' },
   generate: { layout: 'twitter', epoch: '', node: '', tags: '', time: '', count: '10', format: 'decimal' },
   design: {
     name: 'orders',

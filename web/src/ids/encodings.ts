@@ -1,6 +1,15 @@
 import { type Encoding, encodeId, encodings, layouts, parseId, type TextEncoding } from 'graupel'
+import { otherIdOf } from '../../../src/inspect/other-ids.ts'
+import { byteNumbers, bytePairs } from '../../../src/inspect/pasted.ts'
 import { plausibilities, plausibilityOf, plausibleReadings } from '../../../src/inspect/reading.ts'
+import { readShortcode } from '../../../src/inspect/shortcode.ts'
+import { utc } from '../text/format.ts'
 import { shortened, Told } from './trouble.ts'
+
+/** How a pasted id may be written: in an encoding, or as Instagram writes the id of a post. */
+export type Writing = Encoding | 'shortcode'
+
+export const writings: readonly Writing[] = [...encodings, 'shortcode']
 
 /** Number of characters of an id in each encoding of fixed width. */
 const widths = { hex: 16, base32: 13, base58: 11, base62: 11 } as const
@@ -12,30 +21,20 @@ const alphabets = {
   base62: /[0-9A-Za-z]/,
 } as const
 
-/** Matches eight pairs of hex digits with separators, or after PostgreSQL's `\x`. */
-const bytePairs = /^\[?(?:\\x(?:[0-9a-f]{2}){8}|(?:(?:0x)?[0-9a-f]{2}[\s:,-]+){7}(?:0x)?[0-9a-f]{2})\]?$/i
-
-/** Matches eight numbers in the form in which a Uint8Array is printed. */
-const byteNumbers = /^\[?\s*(?:\d{1,3}\s*,\s*){7}\d{1,3}\s*\]?$/
-
-/** Tells one id in bytes from a line with several ids. */
-export function isBytes(line: string): boolean {
-  return bytePairs.test(line) || byteNumbers.test(line)
-}
-
 /**
  * Reads an id.
  *
  * @throws Told with the fault, in the terms of the encoding
  */
-export function readId(text: string, encoding: Encoding): bigint {
+export function readId(text: string, encoding: Writing): bigint {
   if (encoding === 'decimal') return readDecimal(text)
   if (encoding === 'bytes') return readBytes(text)
+  if (encoding === 'shortcode') return readPost(text)
   return readDigits(text, encoding)
 }
 
 function readDecimal(text: string): bigint {
-  if (/^(0|[1-9]\d{0,18})$/.test(text)) return BigInt(text)
+  if (/^\d{1,19}$/.test(text)) return BigInt(text)
   const values = { text: shortened(text) }
   if (/^-\d{1,19}$/.test(text) && BigInt(text) >= -(2n ** 63n)) {
     // A signed column of 64 bits shows ids from 2^63 on as negative numbers.
@@ -43,9 +42,10 @@ function readDecimal(text: string): bigint {
   }
   if (/^\d+(\.\d+)?e\+?\d+$/i.test(text)) throw new Told('troubleRounded', values)
   if (/^\d+$/.test(text)) {
-    if (text.length > 20 || BigInt(text) >= 2n ** 64n) throw new Told('troubleTooLarge', values)
-    if (text.startsWith('0')) throw new Told('troubleDecimal', values)
-    return BigInt(text)
+    // A column of fixed width has leading zeros.
+    const digits = text.replace(/^0+(?=.)/, '')
+    if (digits.length > 20 || BigInt(digits) >= 2n ** 64n) throw new Told('troubleTooLarge', values)
+    return BigInt(digits)
   }
   throw new Told('troubleDecimal', values)
 }
@@ -75,9 +75,15 @@ function readBytes(text: string): bigint {
   throw new Told('troubleBytes', { text: shortened(text) })
 }
 
+function readPost(text: string): bigint {
+  const id = readShortcode(text)
+  if (id === undefined) throw new Told('troubleNoId', { text: shortened(text), length: [...text].length })
+  return id
+}
+
 /** Returns all encodings in which the text is an id. */
-function encodingsOf(text: string): Encoding[] {
-  return encodings.filter((encoding) => {
+function encodingsOf(text: string): Writing[] {
+  return writings.filter((encoding) => {
     try {
       readId(text, encoding)
       return true
@@ -92,10 +98,11 @@ function encodingsOf(text: string): Encoding[] {
  * decimal: one hex id of 1 800 has no letter, and even fewer ids of the other encodings. The other encodings
  * follow by the most plausible time that a known layout reads.
  */
-export function likelyEncodings(text: string, nowMs: number): Encoding[] {
-  const rank = (encoding: Encoding) => {
+export function likelyEncodings(text: string, nowMs: number): Writing[] {
+  const rank = (encoding: Writing) => {
     if (encoding === 'decimal') return -1
-    const [best] = plausibleReadings(readId(text, encoding), Object.values(layouts), nowMs)
+    const known = encoding === 'shortcode' ? [layouts.instagram] : Object.values(layouts)
+    const [best] = plausibleReadings(readId(text, encoding), known, nowMs)
     return best === undefined ? plausibilities.length : plausibilities.indexOf(plausibilityOf(best, nowMs))
   }
   return encodingsOf(text)
@@ -105,14 +112,18 @@ export function likelyEncodings(text: string, nowMs: number): Encoding[] {
 }
 
 /**
- * Reads an id in any encoding. @throws Told with the rule for decimal if the text looks decimal, or that it
- * is no id
+ * Reads an id in any encoding. @throws Told with the rule for decimal if the text looks decimal, with the
+ * kind of an id that is not of 64 bits, or that it is no id
  */
-export function readAnyId(text: string, nowMs: number): { id: bigint; encoding: Encoding } {
+export function readAnyId(text: string, nowMs: number): { id: bigint; encoding: Writing } {
   const [encoding] = likelyEncodings(text, nowMs)
   if (encoding !== undefined) return { id: readId(text, encoding), encoding }
   if (/^[-\d.]+(e\+?\d+)?$/i.test(text)) readId(text, 'decimal')
-  throw new Told('troubleNoId', { text: shortened(text), length: [...text].length })
+  const other = otherIdOf(text, nowMs)
+  if (other === undefined) throw new Told('troubleNoId', { text: shortened(text), length: [...text].length })
+  const { kind, timestampMs } = other
+  if (timestampMs === undefined) throw new Told('troubleOther', { text, kind })
+  throw new Told('troubleOtherTime', { text, kind, time: utc(timestampMs) })
 }
 
 /** Writes an id. Bytes are pairs of hex digits. */

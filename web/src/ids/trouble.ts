@@ -1,3 +1,5 @@
+export { shortened } from '../../../src/inspect/pasted.ts'
+
 /** A fault of a typed text: the key of a message and its values. */
 export interface Trouble {
   readonly key: TroubleKey
@@ -13,6 +15,10 @@ export type TroubleKey =
   | 'troubleBytes'
   | 'troubleDecimal'
   | 'troubleNoId'
+  | 'troubleLeft'
+  | 'troubleOther'
+  | 'troubleOtherTime'
+  | 'troubleOldTweet'
   | 'troubleUuid'
   | 'troubleTooWide'
   | 'troubleTime'
@@ -35,9 +41,4 @@ export class Told extends Error {
     super(key)
     this.trouble = { key, values }
   }
-}
-
-/** Shortens a text for a message. */
-export function shortened(text: string): string {
-  return text.length > 44 ? `${text.slice(0, 40)}…` : text
 }

@@ -1,4 +1,5 @@
 import { defineLayout, type Encoding, encodeId, type Layout, layouts } from 'graupel'
+import type { Writing } from '../ids/encodings.ts'
 import { Told, type Trouble } from '../ids/trouble.ts'
 import { readTime } from '../text/time.ts'
 import { layoutFromText, layoutToText } from './spec-text.ts'
@@ -71,11 +72,11 @@ function remembered(key: string, make: () => Layout): Layout {
   return layout
 }
 
-/** Checks an encoding from a link. '' means that the page finds the encoding out. */
+/** Checks how ids are written, from a link. '' means that the page finds the encoding out. */
 export function chooseEncoding(text: string) {
   return trouble(() => {
-    if (text !== '') encodeId(0n, text as Encoding)
-    return text as Encoding | ''
+    if (text !== '' && text !== 'shortcode') encodeId(0n, text as Encoding)
+    return text as Writing | ''
   })
 }
 

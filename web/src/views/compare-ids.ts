@@ -1,8 +1,9 @@
-import { type Encoding, isId, type Layout } from 'graupel'
+import { isId, type Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import { type CommonNode, commonNodes, type EqualIds, equalIds, IdSet, rangesOf } from '../../../src/inspect/overlap.ts'
 import { makeSameIds } from '../../../src/inspect/reading.ts'
 import type { App } from '../app.ts'
+import type { Writing } from '../ids/encodings.ts'
 import { type IdList, readList } from '../ids/list.ts'
 import { progressOf } from '../parts/actions.ts'
 import { troubleText } from '../parts/field.ts'
@@ -12,7 +13,7 @@ import { idsTextOf } from '../parts/ids-field.ts'
 const shown = 10
 
 interface Sides {
-  readonly encoding: Encoding | ''
+  readonly encoding: Writing | ''
   readonly oldLayout: Layout | undefined
   readonly newLayout: Layout | undefined
 }
@@ -45,7 +46,7 @@ export function overlapOf(app: App, { encoding, oldLayout, newLayout }: Sides): 
 function* compared(
   oldText: string,
   newText: string,
-  encoding: Encoding | '',
+  encoding: Writing | '',
   layout: Layout | undefined,
   names: readonly [string, string],
 ): Generator<number, Overlap> {

@@ -80,7 +80,7 @@ function row(app: App, id: bigint, i: number, form: WrittenAs): TemplateResult {
   const { timestampMs, sequence } = decode(id, layout)
   const text = app.batch.textOf(i, form)
   const encoding = form === 'uuid' ? '' : form
-  const link = linkOf('parse', { ids: text, encoding, layout: choiceOf(layout), epoch: '', row: '' })
+  const link = linkOf('parse', { ids: text, encoding, column: '', layout: choiceOf(layout), epoch: '', row: '' })
   return html`<tr>
     <td class="figure">${app.format.number(i + 1)}</td>
     <td><a href=${link} title=${t('takeApart')}><code>${text}</code></a></td>

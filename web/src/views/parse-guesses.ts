@@ -15,6 +15,8 @@ interface Guesses {
   readonly shown: Layout | undefined
   /** Whether the page chose the layout. */
   readonly isGuess: boolean
+  /** Whether the text of the ids names the layout, if it is no guess. */
+  readonly isTold: boolean
   /** Whether the layouts were tried on only some of the ids. */
   readonly isSample: boolean
   readonly nowMs: number
@@ -68,9 +70,9 @@ export function guesses(app: App, guesses: Guesses): TemplateResult {
   </section>`
 }
 
-function verdict({ t }: App, possible: readonly Candidate[], { shown, isGuess, sample }: Guesses): string {
+function verdict({ t }: App, possible: readonly Candidate[], { shown, isGuess, isTold, sample }: Guesses): string {
   const [first] = possible
-  if (!isGuess) return t('verdictChosen', { layout: shown?.name ?? '' })
+  if (!isGuess) return t(isTold ? 'verdictTold' : 'verdictChosen', { layout: shown?.name ?? '' })
   if (typeof sample[0] === 'string') {
     if (first === undefined) return t('uuidNone')
     if (first.plausibility === 'unusual') return t('uuidHigh')

@@ -35,7 +35,7 @@ export function uuidResults(
       ${uuidFacts(app, uuid, nowMs)}
       <p class="hint">${t(isOurs ? 'uuidLayout' : 'uuidOther')}</p>
     </section>
-    ${isOurs ? guesses(app, { candidates, sample: [uuid], shown, isGuess: chosen === undefined, isSample: false, nowMs }) : nothing}
+    ${isOurs ? guesses(app, { candidates, sample: [uuid], shown, isGuess: chosen === undefined, isTold: false, isSample: false, nowMs }) : nothing}
     ${isOurs && chosen !== undefined && reading === undefined ? html`<section class="card troubles"><p>${t('reasonUnfit')}</p></section>` : nothing}
     ${reading === undefined ? nothing : idParts(app, reading.id, reading.layout, chosen === undefined, nowMs)}
   `

@@ -1,8 +1,10 @@
-import { encodings, type Layout } from 'graupel'
+import type { Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
 import { candidatesOf, likeliestOf, sampleOf } from '../ids/candidates.ts'
+import { writings } from '../ids/encodings.ts'
 import { type IdList, readList } from '../ids/list.ts'
+import { allColumns } from '../ids/texts.ts'
 import { choose, chooseEncoding, presets, trouble } from '../layouts/choice.ts'
 import { designOf } from '../layouts/design.ts'
 import { layoutToText } from '../layouts/spec-text.ts'
@@ -19,7 +21,7 @@ import { uuidResults } from './parse-uuid.ts'
 /** Draws the view that decodes ids. */
 export function parseView(app: App): TemplateResult {
   const { t, values } = app
-  const { ids, encoding, layout, epoch } = values.parse
+  const { ids, encoding, column, layout, epoch } = values.parse
   const text = idsTextOf(app, 'parse.ids', ids)
   const chosen = layout === '' ? undefined : choose(layout, epoch)
   const choice = chosen ?? {
@@ -32,7 +34,7 @@ export function parseView(app: App): TemplateResult {
   const list = written.value === undefined ? undefined : reading.result
   if (written.value !== undefined) {
     const { value } = written
-    reading.begin([text, value], () => readList(text, value, Date.now()))
+    reading.begin([text, value, column], () => readList(text, value, Date.now(), column))
   }
   return html`
     <form class="inputs" @submit=${(event: Event) => event.preventDefault()}>
@@ -42,18 +44,30 @@ export function parseView(app: App): TemplateResult {
         hint: t('idsHint'),
         value: ids,
         trouble: list === undefined ? undefined : firstTrouble(app, list),
-        onInput: (ids) => app.set('parse', { ids, row: '' }),
+        onInput: (ids) => app.set('parse', { ids, column: '', row: '' }),
       })}
       <div class="row">
         ${selectField(app, {
           id: 'parse-encoding',
           label: t('encoding'),
           value: encoding,
-          options: [['', t('encodingAny')], ...encodings.map((one): [string, string] => [one, one])],
+          options: [['', t('encodingAny')], ...writings.map((one): [string, string] => [one, one])],
           trouble: written.trouble,
           hint: encodingHint(app, list, encoding),
           onChange: (encoding) => app.set('parse', { encoding }),
         })}
+        ${
+          list === undefined || list.columns.length === 0
+            ? nothing
+            : selectField(app, {
+                id: 'parse-column',
+                label: t('column'),
+                value: list.column,
+                options: [...list.columns.map((name): [string, string] => [name, name]), [allColumns, t('columnAll')]],
+                hint: list.column === allColumns ? undefined : t('columnHint'),
+                onChange: (column) => app.set('parse', { column, row: '' }),
+              })
+        }
         ${layoutField(app, {
           id: 'parse-layout',
           label: t('layout'),
@@ -87,12 +101,14 @@ function results(app: App, list: IdList, chosen: Layout | undefined): TemplateRe
   if (list.uuids.length > 0) return html`${troublesOf(app, list)}${uuidResults(app, list.uuids, chosen, all)}`
   const nowMs = Date.now()
   const sample = sampleOf(list.ids)
-  const candidates = candidatesOf(sample, all, nowMs)
-  const shown = chosen ?? likeliestOf(candidates)
-  const isGuess = chosen === undefined
+  const told = all.find(({ name }) => name === list.layout)
+  // The layout that the text names comes first.
+  const candidates = candidatesOf(sample, all, nowMs).sort((a, b) => +(b.layout === told) - +(a.layout === told))
+  const shown = chosen ?? told ?? likeliestOf(candidates)
+  const isGuess = chosen === undefined && told === undefined
   return html`
     ${troublesOf(app, list)}
-    ${guesses(app, { candidates, sample, shown, isGuess, isSample: list.ids.length > sample.length, nowMs })}
+    ${guesses(app, { candidates, sample, shown, isGuess, isTold: chosen === undefined, isSample: list.ids.length > sample.length, nowMs })}
     ${shown === undefined ? formsOf(app, list) : partsOf(app, list, shown, isGuess, nowMs)}
   `
 }

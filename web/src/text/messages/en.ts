@@ -42,6 +42,9 @@ export const en = {
   encodingHint: 'How the ids are written.',
   encodingFound: 'Found: {encoding}.',
   encodingGuessed: 'Guessed: {encoding}. It can be read as {others}, too.',
+  column: 'Column',
+  columnHint: 'The other columns are left out.',
+  columnAll: 'All',
   layout: 'Layout',
   layoutAny: 'All that make sense',
   layoutDesigned: '{name} (your design)',
@@ -59,6 +62,7 @@ export const en = {
   verdictLikeliest:
     'An id does not say which layout made it. {count} layouts make sense. The likeliest, {layout}, is shown as a guess. Alt and a number choose another row.',
   verdictChosen: 'You chose {layout}. The other rows show what the ids would be in other layouts.',
+  verdictTold: 'The text says that it is of {layout}. The other rows show what it would be in other layouts.',
   verdictNone:
     'No layout known here makes sense of it. If another system made it, give its epoch above, or describe its fields under Design.',
   idsThatFit: 'Ids that make sense',
@@ -231,10 +235,14 @@ export const en = {
   troubleWidth: '{text} has {length} characters; in {encoding} an id has {width}, with its leading zeros.',
   troubleCharacter: '{text} contains “{character}”, which is no digit of {encoding}.',
   troubleBytes: '{text} is not 8 bytes. Write them as 02 71 06 90 2e 40 00 07, or as 8 numbers up to 255.',
-  troubleDecimal: '{text} is not decimal. Write 1 to 20 digits, without a sign, a point or a leading zero.',
+  troubleDecimal: '{text} is not decimal. Write 1 to 20 digits, without a sign or a point.',
   troubleNoIds: 'There is no id in this text.',
   troubleNoId:
     '{text} ({length} characters) is an id in no encoding. Decimal has 1 to 20 digits, hex 16, base32 13, base58 and base62 11, a UUID 36.',
+  troubleLeft: 'Of “{text}”, only {taken} was taken.',
+  troubleOther: '{text} looks like {kind}, which is no id of 64 bits.',
+  troubleOtherTime: '{text} looks like {kind}, made at {time}, which is no id of 64 bits.',
+  troubleOldTweet: 'Tweet {id} is older than Snowflake, which began in November 2010: its number has no time.',
   troubleUuid: '{text} is a UUID. Paste UUIDs without other ids.',
   troubleTooWide: '{id} has {bits} bits; ids of {layout} have at most {most}.',
   troubleTime: '“{text}” is no time. Write 2026-01-31, 2026-01-31T12:00Z, or milliseconds since 1970.',

@@ -45,6 +45,9 @@ export const ru: Messages = {
   encodingHint: 'Как записаны идентификаторы.',
   encodingFound: 'Определено: {encoding}.',
   encodingGuessed: 'Предположительно {encoding}. Можно прочесть и как {others}.',
+  column: 'Столбец',
+  columnHint: 'Остальные столбцы не читаются.',
+  columnAll: 'Все',
   layout: 'Схема',
   layoutAny: 'Все, что имеют смысл',
   layoutDesigned: '{name} (ваш проект)',
@@ -62,6 +65,7 @@ export const ru: Messages = {
   verdictLikeliest:
     'Идентификатор не говорит, какая схема его создала. Схем, которые имеют смысл: {count}. Самая вероятная, {layout}, показана как догадка. Alt и номер выбирают другую строку.',
   verdictChosen: 'Вы выбрали {layout}. Другие строки показывают, чем идентификаторы были бы в других схемах.',
+  verdictTold: 'Текст говорит, что это {layout}. Другие строки показывают, чем это было бы в других схемах.',
   verdictNone:
     'Ни одна из известных здесь схем не имеет смысла. Если он создан другой системой, укажите выше её эпоху или опишите поля в разделе «Проект».',
   idsThatFit: 'Имеют смысл',
@@ -236,10 +240,14 @@ export const ru: Messages = {
   troubleWidth: '{text}: символов {length}; в {encoding} их {width}, с нулями в начале.',
   troubleCharacter: '{text} содержит «{character}», а это не цифра {encoding}.',
   troubleBytes: '{text} — не 8 байтов. Пишите 02 71 06 90 2e 40 00 07 или 8 чисел до 255.',
-  troubleDecimal: '{text} — не десятичная запись: от 1 до 20 цифр без знака, точки и нулей в начале.',
+  troubleDecimal: '{text} — не десятичная запись: от 1 до 20 цифр без знака и точки.',
   troubleNoIds: 'В этом тексте нет идентификатора.',
   troubleNoId:
     '{text} (символов: {length}) не идентификатор ни в одной записи. В десятичной от 1 до 20 цифр, в hex 16, в base32 13, в base58 и base62 11, в UUID 36.',
+  troubleLeft: 'Из «{text}» взято только: {taken}.',
+  troubleOther: '{text} похоже на {kind}; это не идентификатор из 64 битов.',
+  troubleOtherTime: '{text} похоже на {kind}, создано {time}; это не идентификатор из 64 битов.',
+  troubleOldTweet: 'Твит {id} старше Snowflake, который появился в ноябре 2010 года: в его номере нет времени.',
   troubleUuid: '{text} — это UUID. Вставьте UUID отдельно от других идентификаторов.',
   troubleTooWide: 'В {id} битов: {bits}; в {layout} их не больше {most}.',
   troubleTime: '«{text}» не время. Пишите 2026-01-31, 2026-01-31T12:00Z или миллисекунды с 1970 года.',

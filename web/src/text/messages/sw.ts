@@ -45,6 +45,9 @@ export const sw: Messages = {
   encodingHint: 'Jinsi vitambulisho vilivyoandikwa.',
   encodingFound: 'Umetambuliwa: {encoding}.',
   encodingGuessed: 'Unakisiwa: {encoding}. Kinaweza kusomwa kama {others} pia.',
+  column: 'Safu wima',
+  columnHint: 'Safu wima nyingine zimeachwa.',
+  columnAll: 'Zote',
   layout: 'Mpangilio',
   layoutAny: 'Yote yenye mantiki',
   layoutDesigned: '{name} (ubunifu wako)',
@@ -63,6 +66,7 @@ export const sw: Messages = {
   verdictLikeliest:
     'Kitambulisho hakisemi ni mpangilio gani uliokitengeneza. Mipangilio {count} ina maana. Unaowezekana zaidi, {layout}, umeonyeshwa kama kisio. Alt na namba huchagua safu nyingine.',
   verdictChosen: 'Umechagua {layout}. Safu nyingine zinaonyesha vitambulisho vingekuwa nini katika mipangilio mingine.',
+  verdictTold: 'Maandishi yanasema ni {layout}. Safu nyingine zinaonyesha kingekuwa nini katika mipangilio mingine.',
   verdictNone:
     'Hakuna mpangilio unaojulikana hapa wenye mantiki. Kama mfumo mwingine ulikitengeneza, andika mwanzo wake wa muda hapo juu, au eleza sehemu zake katika Buni.',
   idsThatFit: 'Vyenye mantiki',
@@ -238,10 +242,14 @@ export const sw: Messages = {
   troubleWidth: '{text} ina herufi {length}; katika {encoding} kitambulisho kina {width}, pamoja na sifuri za mwanzo.',
   troubleCharacter: '{text} ina “{character}”, ambayo si tarakimu ya {encoding}.',
   troubleBytes: '{text} si baiti 8. Andika 02 71 06 90 2e 40 00 07, au namba 8 hadi 255.',
-  troubleDecimal: '{text} si desimali: tarakimu 1 hadi 20, bila alama, nukta wala sifuri ya mwanzo.',
+  troubleDecimal: '{text} si desimali: tarakimu 1 hadi 20, bila alama wala nukta.',
   troubleNoIds: 'Hakuna kitambulisho katika maandishi haya.',
   troubleNoId:
     '{text} (herufi {length}) si kitambulisho katika usimbaji wowote. Desimali ina tarakimu 1 hadi 20, hex 16, base32 13, base58 na base62 11, UUID 36.',
+  troubleLeft: 'Katika “{text}”, kimechukuliwa {taken} tu.',
+  troubleOther: '{text} inafanana na {kind}, ambayo si kitambulisho cha biti 64.',
+  troubleOtherTime: '{text} inafanana na {kind}, iliyotengenezwa {time}, ambayo si kitambulisho cha biti 64.',
+  troubleOldTweet: 'Twiti {id} ni ya kabla ya Snowflake, iliyoanza Novemba 2010: namba yake haina wakati.',
   troubleUuid: '{text} ni UUID. Bandika UUID bila vitambulisho vingine.',
   troubleTooWide: '{id} ina biti {bits}; vitambulisho vya {layout} vina si zaidi ya {most}.',
   troubleTime: '“{text}” si muda. Andika 2026-01-31, 2026-01-31T12:00Z, au milisekunde tangu 1970.',

@@ -1,0 +1,54 @@
+import { idName } from './pasted.js'
+
+/** A table as text: CSV, or as psql and Markdown draw it. */
+export interface Table {
+  readonly names: readonly string[]
+  readonly separator: string
+  /** The column that most likely has the ids, from 0. */
+  readonly idColumn: number
+}
+
+/** What stands between the columns of a table; the likeliest first. */
+export const separators = ['\t', '|', ';', ',']
+
+/** Matches the name of a column. Ids and times are no names. */
+const columnName = /^(?!.*\d{5})[\p{L}_][\p{L}\p{N}_ .,-]*$/u
+
+const longId = /^(?:\d{15,20}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
+
+/** Whether a line only separates the head of a table from its rows. */
+export function isRule(line: string): boolean {
+  return /^(?=.*-)[\s|:+-]+$/.test(line)
+}
+
+/** Reads the head of a table; `undefined` if the first line does not name columns, or the second has no id. */
+export function tableOf(head: string, row: string): Table | undefined {
+  for (const separator of separators) {
+    const names = cellsOf(head, separator)
+    const cells = cellsOf(row, separator)
+    if (names.length < 2 || cells.length !== names.length || !names.every((name) => columnName.test(name))) continue
+    const isLong = (_: unknown, i: number) => longId.test(cells[i] as string)
+    const named = names.findIndex((name, i) => idName.test(name) && isLong(name, i))
+    const idColumn = named >= 0 ? named : names.findIndex(isLong)
+    if (idColumn >= 0) return { names, separator, idColumn }
+  }
+  return undefined
+}
+
+/** Splits a line into its cells, without their quotes. */
+export function cellsOf(line: string, separator: string): string[] {
+  const inner = separator === '|' ? line.trim().replace(/^\||\|$/g, '') : line
+  const cells = inner.match(separator === '|' ? /[^|]+/g : cell(separator)) ?? []
+  return cells.map((text) =>
+    text
+      .trim()
+      .replace(/^"(.*)"$/s, '$1')
+      .replaceAll('""', '"')
+      .trim(),
+  )
+}
+
+/** Matches a cell, which may be in quotes and then contain separators. */
+function cell(separator: string): RegExp {
+  return new RegExp(`(?<=^|${separator})(?:\\s*"(?:[^"]|"")*"\\s*|[^${separator}]*)(?=${separator}|$)`, 'g')
+}
