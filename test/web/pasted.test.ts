@@ -97,7 +97,7 @@ const pasted: readonly (readonly [what: string, text: string, said: Said])[] = [
   [
     'a shortcode that base62 has, too',
     'CUbHfhpswxt',
-    { ids: ['2673763756536958061'], refused: /give --format base62; for a shortcode .* address of its post/ },
+    { ids: ['2673763756536958061'], refused: /give --format base58 or base62; .*address of its post/ },
   ],
   ['full-width digits', '１５４１８１５６０３６０６０３６４８０', { ids: [a] }],
   ['a zero-width space', `\u200b${a}\u200b`, { ids: [a] }],
