@@ -56,6 +56,12 @@ const tools = {
   curl: () => (runs(['curl', '--version']) ? undefined : 'curl (Debian package curl)'),
   python: () => (runs(['python3', '--version']) ? undefined : 'python3 (Debian package python3)'),
   javac: () => (runs(['javac', '--version']) ? undefined : 'javac (Debian package default-jdk-headless)'),
+  ruby: () => (runs(['ruby', '--version']) ? undefined : 'ruby (Debian package ruby)'),
+  php: () => (runs(['php', '--version']) ? undefined : 'php (Debian package php-cli)'),
+  mono: () =>
+    runs(['mcs', '--version']) && runs(['mono', '--version'])
+      ? undefined
+      : 'mcs and mono (Debian packages mono-mcs, mono-runtime)',
   go: () => (runs(['go', 'version']) ? undefined : 'go (Debian package golang-go)'),
   jq: () => (runs(['jq', '--version']) ? undefined : 'jq (Debian package jq)'),
   shim: () => (shim() === undefined ? 'a C compiler (cc)' : undefined),
