@@ -1,5 +1,5 @@
-// Runs the checks of the sources that `npm run check` has beside Biome, as many at once as there are processors,
-// and prints what the failed ones say.
+// Runs the checks of the sources that `npm run check` has beside Biome, as many at once as there are
+// processors, and prints what the failed ones say.
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
