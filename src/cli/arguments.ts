@@ -44,6 +44,12 @@ export function flagFor({ choices, byDefault }: Row, value: string, help: string
 /** Flags by the names that other tools give them. */
 const otherNames = new Map([['encoding', 'format']])
 
+/** Refuses words after a command that takes flags alone. @throws UsageError `ERR_OPTION_INVALID` */
+export function refuseWords(command: string, [word]: readonly string[], remedy = 'leave it out'): void {
+  if (word === undefined) return
+  throw new UsageError('ERR_OPTION_INVALID', `${command} takes no ${quote(word)}; ${remedy}`)
+}
+
 /**
  * Reads the words after a command.
  *

@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
-import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import { type Arguments, helpFlag, type Manual, refuseWords, UsageError } from './arguments.js'
 import type { Output } from './output.js'
 
 // Both `dist/cli` and `src/cli` are two folders below the package.
@@ -29,9 +29,7 @@ export const buildManual: Manual<typeof flags> = {
 
 /** `graupel build`. @throws UsageError `ERR_NATIVE_UNAVAILABLE` if there is no native engine afterwards. */
 export async function build({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<void> {
-  if (positionals.length > 0) {
-    throw new UsageError('ERR_OPTION_INVALID', `build takes no ${quote(positionals[0] as string)}; leave it out`)
-  }
+  refuseWords('build', positionals)
   await output.write(`${buildEngine(values.force !== undefined).outcome}\n`)
 }
 

@@ -1,5 +1,5 @@
 import { composeId, encodeId, idsBetween, type Layout } from '../index.js'
-import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import { type Arguments, helpFlag, type Manual, refuseWords, UsageError } from './arguments.js'
 import type { Output } from './output.js'
 import { layoutFlags, readLayout, readMoment, readTags, tagFlag, textEncodings } from './values.js'
 
@@ -31,12 +31,7 @@ export const composeManual: Manual<typeof flags> = {
  */
 export async function compose({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<void> {
   const { time, until, format = 'decimal' } = values
-  if (positionals.length > 0) {
-    throw new UsageError(
-      'ERR_OPTION_INVALID',
-      `compose takes no ${quote(positionals[0] as string)}; give the moment as --time`,
-    )
-  }
+  refuseWords('compose', positionals, 'give the moment as --time')
   if (time === undefined) {
     throw new UsageError('ERR_OPTION_INVALID', 'there is no time; give one, such as --time 2026-11-01')
   }

@@ -5,7 +5,7 @@ import { pagesFolder } from '../host/folder.js'
 import { engineInfo } from '../index.js'
 import type { Layout } from '../layout/index.js'
 import { groupsFolder, numbersFolder } from '../stores/record.js'
-import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import { type Arguments, helpFlag, type Manual, refuseWords, UsageError } from './arguments.js'
 import { type Check, durabilityText, messageOf, writeChecks } from './checks.js'
 import { groupsIn, isUnreadable, nodesIn, readTime, stateOf } from './lease-records.js'
 import { lockHolders } from './lock-holders.js'
@@ -34,12 +34,22 @@ export const doctorManual: Manual<typeof flags> = {
   ],
 }
 
+/** What a check has found. */
+type Found = readonly [state: Check['state'], text: string]
+
 /** `graupel doctor`. @returns 1 if a check is bad */
 export async function doctor({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<number> {
-  if (positionals.length > 0) {
-    throw new UsageError('ERR_OPTION_INVALID', `doctor takes no ${quote(positionals[0] as string)}; leave it out`)
-  }
-  const checks = [engine(), copies(), folder(), ...container(), clock(), ...readLayouts(values).slice(0, 1).map(expiry)]
+  refuseWords('doctor', positionals)
+  const checks = [
+    make('engine', engine),
+    make('copies', copies),
+    make('state folder', folder),
+    ...container(),
+    make('clock', clock),
+    ...readLayouts(values)
+      .slice(0, 1)
+      .map((layout) => make('layout', () => expiry(layout))),
+  ]
   if (values.data !== undefined && values.store !== undefined) {
     throw new UsageError('ERR_OPTION_INVALID', '--data and --store both name a store; give one of them')
   }
@@ -48,52 +58,47 @@ export async function doctor({ values, positionals }: Arguments<keyof typeof fla
   return writeChecks(checks, values.json !== undefined, output)
 }
 
-function engine(): Check {
+/** Makes a check. It is bad if it cannot look. */
+function make(check: string, look: () => Found): Check {
   try {
-    const { kind, file, reason } = engineInfo()
-    if (kind === 'native') return { check: 'engine', state: 'ok', text: `native, ${file}` }
-    return { check: 'engine', state: 'note', text: `js, because ${reason}; one process of a host uses a node` }
-  } catch (error) {
-    return { check: 'engine', state: 'bad', text: messageOf(error) }
-  }
-}
-
-function copies(): Check {
-  const check = 'copies'
-  try {
-    const { copies, copiesDevice } = engineInfo()
-    if (copies === 'detected') return { check, state: 'ok', text: `detected by ${copiesDevice}` }
-    const remedy = 'call lease.park() before a snapshot of the running machine, and lease.resume() after the restore'
-    if (copies === 'possible')
-      return { check, state: 'note', text: `possible (VMGENID), and no device tells them; ${remedy}` }
-    return { check, state: 'ok', text: `unknown: no device tells them; if this machine can be copied, ${remedy}` }
+    const [state, text] = look()
+    return { check, state, text }
   } catch (error) {
     return { check, state: 'bad', text: messageOf(error) }
   }
 }
 
-function folder(): Check {
-  const check = 'state folder'
-  try {
-    const path = pagesFolder()
-    const found = lstatSync(path, { throwIfNoEntry: false })
-    if (found === undefined) {
-      accessSync(dirname(path), constants.W_OK | constants.X_OK)
-      return { check, state: 'ok', text: `${path} will be made by the first generator` }
-    }
-    if (!found.isDirectory()) return { check, state: 'bad', text: `${path} is no folder; remove it` }
-    const uid = process.geteuid?.()
-    if (uid !== undefined && found.uid !== uid) {
-      return { check, state: 'bad', text: `${path} belongs to the user ${found.uid}, and this is ${uid}; remove it` }
-    }
-    if (process.platform !== 'win32' && (found.mode & 0o022) !== 0) {
-      return { check, state: 'bad', text: `others may write to ${path}; run chmod 700 ${path}` }
-    }
-    accessSync(path, constants.W_OK | constants.X_OK)
-    return { check, state: 'ok', text: path }
-  } catch (error) {
-    return { check, state: 'bad', text: messageOf(error) }
+function engine(): Found {
+  const { kind, file, reason } = engineInfo()
+  if (kind === 'native') return ['ok', `native, ${file}`]
+  return ['note', `js, because ${reason}; one process of a host uses a node`]
+}
+
+function copies(): Found {
+  const { copies, copiesDevice } = engineInfo()
+  if (copies === 'detected') return ['ok', `detected by ${copiesDevice}`]
+  const remedy = 'call lease.park() before a snapshot of the running machine, and lease.resume() after the restore'
+  if (copies === 'possible') return ['note', `possible (VMGENID), and no device tells them; ${remedy}`]
+  return ['ok', `unknown: no device tells them; if this machine can be copied, ${remedy}`]
+}
+
+function folder(): Found {
+  const path = pagesFolder()
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined) {
+    accessSync(dirname(path), constants.W_OK | constants.X_OK)
+    return ['ok', `${path} will be made by the first generator`]
   }
+  if (!found.isDirectory()) return ['bad', `${path} is no folder; remove it`]
+  const uid = process.geteuid?.()
+  if (uid !== undefined && found.uid !== uid) {
+    return ['bad', `${path} belongs to the user ${found.uid}, and this is ${uid}; remove it`]
+  }
+  if (process.platform !== 'win32' && (found.mode & 0o022) !== 0) {
+    return ['bad', `others may write to ${path}; run chmod 700 ${path}`]
+  }
+  accessSync(path, constants.W_OK | constants.X_OK)
+  return ['ok', path]
 }
 
 /** A line only in a container whose nodes other containers may have. */
@@ -109,28 +114,26 @@ function container(): Check[] {
  */
 const slowSources = ['hpet', 'acpi_pm', 'jiffies', 'refined-jiffies', 'pit']
 
-function clock(): Check {
-  const check = 'clock'
+function clock(): Found {
   const now = new Date().toISOString()
   let source: string
   try {
     source = readFileSync('/sys/devices/system/clocksource/clocksource0/current_clocksource', 'latin1').trim()
   } catch {
-    return { check, state: 'ok', text: `${now}; the system does not name its source` }
+    return ['ok', `${now}; the system does not name its source`]
   }
-  if (!slowSources.includes(source)) return { check, state: 'ok', text: `${now}, by ${source}` }
-  return { check, state: 'note', text: `${now}, by ${source}, which is slow to read; choose tsc or kvm-clock` }
+  if (!slowSources.includes(source)) return ['ok', `${now}, by ${source}`]
+  return ['note', `${now}, by ${source}, which is slow to read; choose tsc or kvm-clock`]
 }
 
 const yearMs = 365.25 * 24 * 3600 * 1000
 
-function expiry({ name, expiresAt }: Layout): Check {
-  const check = 'layout'
+function expiry({ name, expiresAt }: Layout): Found {
   const day = expiresAt.toISOString().replace(/T.*/, '')
   const leftMs = expiresAt.getTime() - Date.now()
-  if (leftMs <= 0) return { check, state: 'bad', text: `${name} expired on ${day}; no id can be made` }
-  const plan = leftMs < yearMs ? '; plan the move to a later epoch' : ''
-  return { check, state: leftMs < yearMs ? 'note' : 'ok', text: `${name} expires on ${day}${plan}` }
+  if (leftMs <= 0) return ['bad', `${name} expired on ${day}; no id can be made`]
+  if (leftMs < yearMs) return ['note', `${name} expires on ${day}; plan the move to a later epoch`]
+  return ['ok', `${name} expires on ${day}`]
 }
 
 async function stored(values: StoreValues): Promise<Check[]> {
@@ -157,34 +160,23 @@ async function lockChecks(store: string): Promise<Check[]> {
 const mostDamage = 20
 
 async function storeChecks({ store, calls, shown, damage }: OpenStore): Promise<Check[]> {
+  const checks: Check[] = []
+  const add = (check: string, state: Check['state'], text: string) => checks.push({ check, state, text })
   const startMs = performance.now()
   await calls.read(`${groupsFolder}doctor`)
   const tookMs = (performance.now() - startMs).toFixed(1)
   // Refuses a server that evicts records, and warns of one that may acknowledge after another was promoted.
   if (!store.durable) await calls.incarnation()
-  const checks: Check[] = [
-    {
-      check: 'store',
-      state: store.durable ? 'ok' : 'note',
-      text: `${shown} answers in ${tookMs} ms; ${durabilityText(store)}`,
-    },
-  ]
-  for (const text of await calls.advice()) checks.push({ check: 'server', state: 'note', text })
+  add('store', store.durable ? 'ok' : 'note', `${shown} answers in ${tookMs} ms; ${durabilityText(store)}`)
+  for (const text of await calls.advice()) add('server', 'note', text)
   const damaged = await damage()
-  for (const text of damaged.slice(0, mostDamage)) checks.push({ check: 'records', state: 'bad', text })
-  if (damaged.length > mostDamage) {
-    checks.push({ check: 'records', state: 'bad', text: `${damaged.length - mostDamage} more are damaged` })
-  }
+  for (const text of damaged.slice(0, mostDamage)) add('records', 'bad', text)
+  if (damaged.length > mostDamage) add('records', 'bad', `${damaged.length - mostDamage} more are damaged`)
   const numbers = await calls.list(numbersFolder)
-  if (numbers.length > 0)
-    checks.push({ check: 'numbers', state: 'ok', text: `${numbers.length} segments and counters` })
+  if (numbers.length > 0) add('numbers', 'ok', `${numbers.length} segments and counters`)
   for (const group of await groupsIn(calls)) {
     if (isUnreadable(group)) {
-      checks.push({
-        check: 'nodes',
-        state: 'bad',
-        text: 'the record of a group cannot be read; see graupel lease list',
-      })
+      add('nodes', 'bad', 'the record of a group cannot be read; see graupel lease list')
       continue
     }
     const nodes = await nodesIn(calls, group)
@@ -192,12 +184,9 @@ async function storeChecks({ store, calls, shown, damage }: OpenStore): Promise<
     const held = nodes.filter((node) => !isUnreadable(node) && stateOf(node, nowMs) === 'held').length
     const damaged = nodes.filter(isUnreadable).length
     const free = group.nodes - held - damaged
-    const text = `${group.namespace} (${group.name}): ${free} of ${group.nodes} are free${damaged > 0 ? `, and ${damaged} are damaged; see graupel lease list` : ''}`
-    checks.push({
-      check: 'nodes',
-      state: damaged > 0 || free === 0 ? 'bad' : free < group.nodes / 10 ? 'note' : 'ok',
-      text,
-    })
+    const rest = damaged > 0 ? `, and ${damaged} are damaged; see graupel lease list` : ''
+    const state = damaged > 0 || free === 0 ? 'bad' : free < group.nodes / 10 ? 'note' : 'ok'
+    add('nodes', state, `${group.namespace} (${group.name}): ${free} of ${group.nodes} are free${rest}`)
   }
   return checks
 }

@@ -1,6 +1,6 @@
 import { type Layout, layouts as presets } from '../index.js'
 import { fieldsText } from '../layout/index.js'
-import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import { type Arguments, helpFlag, type Manual, refuseWords } from './arguments.js'
 import { type Output, paintFor, table } from './output.js'
 
 const flags = { json: { help: 'print a JSON array' }, help: helpFlag } as const
@@ -18,12 +18,7 @@ export const layoutsManual: Manual<typeof flags> = {
 
 /** `graupel layouts`. */
 export async function layouts({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<void> {
-  if (positionals.length > 0) {
-    throw new UsageError(
-      'ERR_OPTION_INVALID',
-      `layouts takes no ${quote(positionals[0] as string)}; it lists all layouts`,
-    )
-  }
+  refuseWords('layouts', positionals, 'it lists all layouts')
   const all: Layout[] = Object.values(presets)
   if (values.json !== undefined) {
     await output.write(`${JSON.stringify(all.map(describe), undefined, 2)}\n`)

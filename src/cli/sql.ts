@@ -8,7 +8,7 @@ import {
   shiftNode,
   shiftTags,
 } from '../layout/index.js'
-import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
+import { type Arguments, helpFlag, type Manual, refuseWords, UsageError } from './arguments.js'
 import type { Output } from './output.js'
 import { chooseTags, layoutFlags, readLayout, readNode, tagFlag } from './values.js'
 
@@ -48,12 +48,7 @@ export const sqlManual: Manual<typeof flags> = {
  */
 export async function sql({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<void> {
   const dialect = values.dialect as Dialect | undefined
-  if (positionals.length > 0) {
-    throw new UsageError(
-      'ERR_OPTION_INVALID',
-      `sql takes no ${quote(positionals[0] as string)}; see graupel sql --help`,
-    )
-  }
+  refuseWords('sql', positionals, 'see graupel sql --help')
   if (dialect === undefined) {
     throw new UsageError('ERR_OPTION_INVALID', `there is no dialect; give --dialect with one of ${dialects.join(', ')}`)
   }

@@ -207,22 +207,17 @@ export class CounterQueue {
   #refuseOverflow(callers: readonly Caller[], period: string): Caller[] {
     const { name, max } = this.#rules
     let next = this.#protocol.nextOf(period)
-    return callers.filter(({ count, reject }) => {
+    return refuse(callers, ({ count }) => {
       if (count <= max + 1 - next) {
         next += count
-        return true
+        return undefined
       }
       const asked =
         count === 1
           ? `the next count of '${name}' is ${next}`
           : `${count} counts of '${name}' from ${next} on were asked for`
-      reject(
-        new GraupelError(
-          'ERR_COUNTER_OVERFLOW',
-          `${asked}, and the last one is ${max}; nothing was counted: give {count} more digits, or use a new name`,
-        ),
-      )
-      return false
+      const rule = `the last one is ${max}; nothing was counted: give {count} more digits, or use a new name`
+      return new GraupelError('ERR_COUNTER_OVERFLOW', `${asked}, and ${rule}`)
     })
   }
 
@@ -233,16 +228,11 @@ export class CounterQueue {
   #refuseUnanswered(callers: readonly Caller[]): Caller[] {
     const { name, writeMs } = this.#rules
     const nowMs = this.#clock.monotonicMs()
-    return callers.filter(({ untilMs, sinceMs, reject }) => {
-      if (untilMs - nowMs >= writeMs) return true
-      const waitedMs = Math.round(nowMs - sinceMs)
-      reject(
-        new GraupelError(
-          'ERR_STORE_UNAVAILABLE',
-          `a call of the counter '${name}' waited for ${waitedMs} ms behind a write that has failed; nothing was counted: call again`,
-        ),
-      )
-      return false
+    return refuse(callers, ({ untilMs, sinceMs }) => {
+      if (untilMs - nowMs >= writeMs) return undefined
+      const waited = `waited for ${Math.round(nowMs - sinceMs)} ms behind a write that has failed`
+      const text = `a call of the counter '${name}' ${waited}; nothing was counted: call again`
+      return new GraupelError('ERR_STORE_UNAVAILABLE', text)
     })
   }
 
@@ -252,17 +242,12 @@ export class CounterQueue {
    */
   #refuseLate(callers: readonly Caller[], nowMs: number): Caller[] {
     const { name, conflictMs, answerMs } = this.#rules
-    return callers.filter((caller) => {
-      const { sinceMs, reject } = caller
+    return refuse(callers, (caller) => {
       caller.untilMs = nowMs + answerMs
-      if (nowMs - sinceMs < conflictMs) return true
-      reject(
-        new GraupelError(
-          'ERR_STORE_UNAVAILABLE',
-          `the counter '${name}' lost every write to other processes for ${conflictMs} ms; nothing was counted: take several numbers by one call`,
-        ),
-      )
-      return false
+      if (nowMs - caller.sinceMs < conflictMs) return undefined
+      const lost = `the counter '${name}' lost every write to other processes for ${conflictMs} ms`
+      const text = `${lost}; nothing was counted: take several numbers by one call`
+      return new GraupelError('ERR_STORE_UNAVAILABLE', text)
     })
   }
 
@@ -274,4 +259,13 @@ export class CounterQueue {
   #closedError(): GraupelError {
     return closedError(`the counter '${this.#rules.name}'`)
   }
+}
+
+/** Rejects the callers that have an error. Returns the others. */
+function refuse(callers: readonly Caller[], errorOf: (caller: Caller) => GraupelError | undefined): Caller[] {
+  return callers.filter((caller) => {
+    const error = errorOf(caller)
+    if (error !== undefined) caller.reject(error)
+    return error === undefined
+  })
 }
