@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs'
 import { GraupelError } from '../core/errors.js'
 import type { Claimant, ClaimClock } from '../state/claims.js'
-import { damagedState, pageOfOtherIds, unsafePage } from '../state/errors.js'
+import { damagedState, ofOtherIds, unsafePage } from '../state/errors.js'
 import { layoutNameIn } from '../state/key.js'
 import { rightsOfOthers } from './folder.js'
 import { hasSoundCounter, magic, maxBytes, type PageUser, parseState, usersIn } from './format.js'
@@ -27,7 +27,7 @@ export function freePage(claimant: Claimant, clock: ClaimClock, path: string): b
   if (bytes.toString('latin1', 0, magic.length) !== magic) throw damagedState('page', path, 'it does not begin as one')
   const page = parseState(path, bytes)
   if (page.kind !== 'page') throw damagedState('page', path, 'it is a state file and not a page')
-  if (page.key !== claimant.key) throw pageOfOtherIds(path, page, claimant)
+  if (page.key !== claimant.key) throw ofOtherIds('page', path, page, claimant)
   if (!hasSoundCounter(page, clock)) throw damagedState('page', path, 'its numbers do not fit the layout')
   const { users, hasMore } = usersIn(bytes)
   if (users.length > 0 || hasMore) throw inUse(claimant, path, users)

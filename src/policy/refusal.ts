@@ -77,17 +77,10 @@ function aheadError(
     )
   }
   const page = aheadMs < implausibleMs ? undefined : core.report().path
-  if (page === undefined) {
-    return new GraupelError(
-      'ERR_CLOCK_ROLLBACK',
-      `the clock stepped back by ${rollbackMs} ms to ${showTime(nowMs)}, node ${node} has issued ids up to ${aheadMs} ms later, and ${rule}; try again in ${retryAfterMs} ms`,
-      { ...details, rollbackMs },
-    )
-  }
   const file = path === '' ? '' : `, and delete ${path}`
-  return new GraupelError(
-    'ERR_CLOCK_ROLLBACK',
-    `the clock shows ${showTime(nowMs)}, and node ${node} has issued ids of ${showTime(nowMs + aheadMs)}, and ${rule}; if a wrong clock made those ids and none was kept, stop the processes of this node, and run 'npx graupel state --clean ${page}'${file}`,
-    { ...details, rollbackMs },
-  )
+  const text =
+    page === undefined
+      ? `the clock stepped back by ${rollbackMs} ms to ${showTime(nowMs)}, node ${node} has issued ids up to ${aheadMs} ms later, and ${rule}; try again in ${retryAfterMs} ms`
+      : `the clock shows ${showTime(nowMs)}, and node ${node} has issued ids of ${showTime(nowMs + aheadMs)}, and ${rule}; if a wrong clock made those ids and none was kept, stop the processes of this node, and run 'npx graupel state --clean ${page}'${file}`
+  return new GraupelError('ERR_CLOCK_ROLLBACK', text, { ...details, rollbackMs })
 }

@@ -29,20 +29,16 @@ export function otherFormat(kind: StateKind, path: string, format: number): Grau
   )
 }
 
-/** The error for a page of other ids. @param wanted - The ids of the generator, if they are known. */
-export function pageOfOtherIds(path: string, found: Identity, wanted: Identity | undefined): GraupelError {
-  return new GraupelError(
-    'ERR_STATE_MISMATCH',
-    `the page ${path} is for ${textOf(found)}, and not for ${textOf(wanted)}; use another namespace`,
-  )
-}
-
-/** The error for a state file of other ids. @param wanted - The ids of the generator, if they are known. */
-export function fileOfOtherIds(path: string, found: Identity, wanted: Identity | undefined): GraupelError {
-  return new GraupelError(
-    'ERR_STATE_MISMATCH',
-    `the state file ${path} is for ${textOf(found)}, and not for ${textOf(wanted)}; use another path`,
-  )
+/** The error for a state of other ids. @param wanted - The ids of the generator, if they are known. */
+export function ofOtherIds(
+  kind: 'page' | 'state file',
+  path: string,
+  found: Identity,
+  wanted: Identity | undefined,
+): GraupelError {
+  const remedy = kind === 'page' ? 'use another namespace' : 'use another path'
+  const text = `the ${kind} ${path} is for ${textOf(found)}, and not for ${textOf(wanted)}; ${remedy}`
+  return new GraupelError('ERR_STATE_MISMATCH', text)
 }
 
 /** The error for a page that other users could change. */

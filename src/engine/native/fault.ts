@@ -1,14 +1,6 @@
 import { GraupelError } from '../../core/errors.js'
 import type { Fault } from '../../state/addon.js'
-import {
-  damagedState,
-  fileOfOtherIds,
-  otherFormat,
-  pageOfOtherIds,
-  tooEarly,
-  unsafeFolder,
-  unsafePage,
-} from '../../state/errors.js'
+import { damagedState, ofOtherIds, otherFormat, tooEarly, unsafeFolder, unsafePage } from '../../state/errors.js'
 import type { Identity } from '../../state/key.js'
 
 /** The numbers of `native/host/fault.h`; `test/engine/numbers.test.ts` compares them. */
@@ -69,19 +61,16 @@ function pageError({ kind, path, detail, found, format, waitMs }: Fault, opened:
     case faultKinds.version:
       return otherFormat('page', path, format)
     case faultKinds.mismatch:
-      return pageOfOtherIds(path, found, opened)
+      return ofOtherIds('page', path, found, opened)
     case faultKinds.early:
       return tooEarly('page', path, waitMs)
-    case faultKinds.lost:
-      return new GraupelError(
-        'ERR_STATE_UNAVAILABLE',
-        `the page ${path}, in which processes share a state, was ${detail} while it was in use; try again`,
-      )
-    default:
-      return new GraupelError(
-        'ERR_STATE_UNAVAILABLE',
-        `the page ${path}, in which processes share a state, has been locked by another process for more than a second; try again`,
-      )
+    default: {
+      const text =
+        kind === faultKinds.lost
+          ? `the page ${path}, in which processes share a state, was ${detail} while it was in use; try again`
+          : `the page ${path}, in which processes share a state, has been locked by another process for more than a second; try again`
+      return new GraupelError('ERR_STATE_UNAVAILABLE', text)
+    }
   }
 }
 
@@ -97,33 +86,26 @@ function fileError({ kind, path, detail, found, format }: Fault, opened: Identit
     case faultKinds.version:
       return otherFormat('state file', path, format)
     case faultKinds.mismatch:
-      return fileOfOtherIds(path, found, opened)
+      return ofOtherIds('state file', path, found, opened)
     case faultKinds.inUse:
       return new GraupelError(
         'ERR_STATE_UNREACHABLE',
         `the state file ${path} is in use by a process that shares no memory with this one, such as one in another container; give each process a file and a node of its own`,
       )
-    case faultKinds.lost:
-      return new GraupelError(
-        'ERR_STATE_UNAVAILABLE',
-        `the state file ${path} was ${detail} while it was in use; put it back, or restart the processes that use it`,
-      )
-    default:
-      return opened === undefined
-        ? new GraupelError(
-            'ERR_STATE_UNAVAILABLE',
-            `the state file ${path} has been locked by another process for more than a second; look whether that process was stopped, and try again`,
-          )
-        : new GraupelError(
-            'ERR_STATE_UNAVAILABLE',
-            `the state file ${path} has been locked by another process for longer than openTimeoutMs (a second by default); look whether that process was stopped, and try again`,
-          )
+    default: {
+      const time = opened === undefined ? 'more than a second' : 'longer than openTimeoutMs (a second by default)'
+      const text =
+        kind === faultKinds.lost
+          ? `the state file ${path} was ${detail} while it was in use; put it back, or restart the processes that use it`
+          : `the state file ${path} has been locked by another process for ${time}; look whether that process was stopped, and try again`
+      return new GraupelError('ERR_STATE_UNAVAILABLE', text)
+    }
   }
 }
 
 /** The error for a system call that has failed. Its cause is an error such as Node throws. */
 function systemError(fault: Fault, isOpening: boolean, name: string | undefined): GraupelError {
-  const { path, call, reason } = fault
+  const { path, call, reason, subject } = fault
   const failed = name === undefined ? `${call} failed: ${reason}` : `${call} failed with ${name}: ${reason}`
   const cause = Object.assign(new Error(`${failed}, ${call} '${path}'`), {
     errno: -fault.error,
@@ -131,37 +113,25 @@ function systemError(fault: Fault, isOpening: boolean, name: string | undefined)
     path,
     ...(name !== undefined && { code: name }),
   })
-  switch (fault.subject) {
+  const text = systemText(fault, failed, isOpening, name)
+  return new GraupelError('ERR_STATE_UNAVAILABLE', text, {
+    cause,
+    ...(subject === faultSubjects.bootId && { option: 'state' }),
+  })
+}
+
+function systemText({ path, subject }: Fault, failed: string, isOpening: boolean, name: string | undefined): string {
+  switch (subject) {
     case faultSubjects.bootId:
-      return new GraupelError(
-        'ERR_STATE_UNAVAILABLE',
-        `${path}, which tells this start of the system from others, cannot be read: ${failed}; mount /proc, or pass state: 'process' if no other process uses this node`,
-        { cause, option: 'state' },
-      )
+      return `${path}, which tells this start of the system from others, cannot be read: ${failed}; mount /proc, or pass state: 'process' if no other process uses this node`
     case faultSubjects.folder:
-      return new GraupelError(
-        'ERR_STATE_UNAVAILABLE',
-        `the folder ${path}, in which this user's pages are, cannot be used: ${failed}; set GRAUPEL_STATE_FOLDER to a folder that can be written, the same for all processes of this user`,
-        { cause },
-      )
+      return `the folder ${path}, in which this user's pages are, cannot be used: ${failed}; set GRAUPEL_STATE_FOLDER to a folder that can be written, the same for all processes of this user`
     case faultSubjects.page:
-      return new GraupelError(
-        'ERR_STATE_UNAVAILABLE',
-        `the page ${path}, in which processes share a state, cannot be used: ${failed}; ${pageRemedy(name)}`,
-        { cause },
-      )
+      return `the page ${path}, in which processes share a state, cannot be used: ${failed}; ${pageRemedy(name)}`
     default:
       return isOpening
-        ? new GraupelError(
-            'ERR_STATE_UNAVAILABLE',
-            `the state file ${path} cannot be opened: ${failed}; choose a path in a folder that exists and can be written`,
-            { cause },
-          )
-        : new GraupelError(
-            'ERR_STATE_UNAVAILABLE',
-            `the state file ${path} cannot be written: ${failed}; ids are made up to its ceiling, and again as soon as the disk is repaired`,
-            { cause },
-          )
+        ? `the state file ${path} cannot be opened: ${failed}; choose a path in a folder that exists and can be written`
+        : `the state file ${path} cannot be written: ${failed}; ids are made up to its ceiling, and again as soon as the disk is repaired`
   }
 }
 

@@ -189,18 +189,11 @@ export function endedError({ status, node, failure, failureDetail }: LeaseView, 
     return new GraupelError('ERR_CLOSED', `the lease of node ${node} was released; acquire another lease`)
   }
   const code = failure.startsWith('ERR_') ? (failure as FailureCode) : 'ERR_LEASE_EXPIRED'
-  if (code === 'ERR_NODES_EXHAUSTED') {
-    return new GraupelError(
-      code,
-      `the lease lost node ${node}, and all ${failureDetail} nodes that it may have are held by others; stop processes, or choose a layout with more nodes`,
-      { cause },
-    )
-  }
-  return new GraupelError(
-    code,
-    `the lease of node ${node} has ended because ${errorCodes[code]}; the event 'ended' of graupel:lease has the error of the store`,
-    { cause },
-  )
+  const text =
+    code === 'ERR_NODES_EXHAUSTED'
+      ? `the lease lost node ${node}, and all ${failureDetail} nodes that it may have are held by others; stop processes, or choose a layout with more nodes`
+      : `the lease of node ${node} has ended because ${errorCodes[code]}; the event 'ended' of graupel:lease has the error of the store`
+  return new GraupelError(code, text, { cause })
 }
 
 /** Makes the error of a call in a copy of the machine. */
@@ -212,13 +205,15 @@ function copiedError(node: number): GraupelError {
   )
 }
 
-/** Makes the error of a call that meets the ceiling: says why the ceiling has not risen. */
-function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseView | undefined): GraupelError {
-  const make = (message: string) => new GraupelError('ERR_LEASE_EXPIRED', message)
+/** Makes the error of a call that meets the ceiling. */
+function lateError(lease: ResolvedLease, node: number, view: LeaseView | undefined): GraupelError {
+  return new GraupelError('ERR_LEASE_EXPIRED', lateText(lease, node, view))
+}
+
+/** Says why the ceiling has not risen. */
+function lateText({ handle, layout }: ResolvedLease, node: number, view: LeaseView | undefined): string {
   if (view === undefined) {
-    return make(
-      'the thread of this lease has ended, or is suspended in the middle of a write; try again, and acquire leases in a thread that stays',
-    )
+    return 'the thread of this lease has ended, or is suspended in the middle of a write; try again, and acquire leases in a thread that stays'
   }
   const { store, windowMs } = handle
   const { renewedMs, dueMs, isRenewing, failure, failureDetail } = view
@@ -229,32 +224,19 @@ function lateError({ handle, layout }: ResolvedLease, node: number, view: LeaseV
     case 'none':
       break
     case 'parked':
-      return make(`the lease of node ${node} is parked, so that the machine can be copied; call lease.resume() first`)
+      return `the lease of node ${node} is parked, so that the machine can be copied; call lease.resume() first`
     case 'server has just started':
-      return make(
-        `the lease of node ${node} ended at ${end}; the server of the store '${store}' has just started, and gives no node before ${showTime(failureDetail)}; wait until then`,
-      )
+      return `the lease of node ${node} ended at ${end}; the server of the store '${store}' has just started, and gives no node before ${showTime(failureDetail)}; wait until then`
     case 'nodes are held':
-      return make(
-        `the lease of node ${node} ended at ${end}, and all ${failureDetail} nodes that it may have are held by others; stop processes, or choose a layout with more nodes`,
-      )
+      return `the lease of node ${node} ended at ${end}, and all ${failureDetail} nodes that it may have are held by others; stop processes, or choose a layout with more nodes`
     default:
-      return make(
-        `the lease of node ${node} ended at ${end}; the store '${store}' has not renewed it since ${showTime(renewedMs)} (${failure}); check the store`,
-      )
+      return `the lease of node ${node} ended at ${end}; the store '${store}' has not renewed it since ${showTime(renewedMs)} (${failure}); check the store`
   }
   // The ceiling is a window after the last renewal, except for a tick and a round trip.
   if (nowMs - renewedMs < windowMs / 2) {
-    return make(
-      `the lease of node ${node} allows ids up to ${end}, and was renewed at ${showTime(renewedMs)}: the clock of this host or its ids are ahead of the store '${store}'; compare the clocks`,
-    )
+    return `the lease of node ${node} allows ids up to ${end}, and was renewed at ${showTime(renewedMs)}: the clock of this host or its ids are ahead of the store '${store}'; compare the clocks`
   }
-  if (isRenewing) {
-    return make(
-      `the lease of node ${node} ended at ${end}; the store '${store}' has not answered for ${lateMs} ms; check the store`,
-    )
-  }
-  return make(
-    `the lease of node ${node} ended at ${end}, and its renewal is ${lateMs} ms late: the event loop of its thread is blocked, or the process was stopped; do not block the event loop`,
-  )
+  return isRenewing
+    ? `the lease of node ${node} ended at ${end}; the store '${store}' has not answered for ${lateMs} ms; check the store`
+    : `the lease of node ${node} ended at ${end}, and its renewal is ${lateMs} ms late: the event loop of its thread is blocked, or the process was stopped; do not block the event loop`
 }
