@@ -39,6 +39,12 @@ export function announcement(all: readonly [Started, ...Started[]]): string {
   return [`graupel-server ${url}, ${leased.join(', ')}, ${store}`, ...urls.map((one) => `  ${one}`), ''].join('\n')
 }
 
+/** The layouts of the service, the nodes that it may lease for each, and the source of that choice, for the log. */
+function planOf({ layouts, node, nodes, statefulSet, nodeSource, strict }: Options) {
+  const source = nodeSource ?? (strict ? '--strict' : 'any free node')
+  return { layouts: layouts.map(({ name }) => name), node: node ?? nodes ?? statefulSet, nodeSource: source }
+}
+
 const newStore =
   'the store has no records, so all numbers and counts begin; if it had some, such as on a volume that is not mounted, stop the service before it gives numbers again'
 
@@ -72,6 +78,7 @@ export async function run(
   try {
     const { app, admin, resp } = await makeApp(options, service, metrics)
     await app.ready()
+    app.log.info({ event: 'start', ...planOf(options), store: opened.shown }, 'the service starts')
     const stopLogging = logEvents(app.log, opened.hide)
     // Before the leases: probes are answered while the process waits for a node, and a port in use costs no
     // node.

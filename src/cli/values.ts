@@ -1,3 +1,4 @@
+import { namedNumbers, plainNumber } from '../core/plain-numbers.js'
 import { defineLayout, type ErrorCode, encodings, type Field, type Layout, layouts } from '../index.js'
 import { checkTags } from '../layout/index.js'
 import { type Flag, quote, UsageError } from './arguments.js'
@@ -114,14 +115,8 @@ export function chooseTags(layout: Layout, text: string | undefined): Readonly<R
  * @throws UsageError `ERR_OPTION_INVALID`
  */
 export function readTags(text: string): Record<string, number> {
-  return namedNumbers(
-    '--tag',
-    text,
-    new UsageError(
-      'ERR_OPTION_INVALID',
-      `--tag is ${quote(text)}; give a whole number for each tag, such as shard=5,tenant=2`,
-    ),
-  )
+  const wanted = 'a whole number for each tag, such as shard=5,tenant=2'
+  return namedNumbers(text, refusal('ERR_OPTION_INVALID', '--tag', text, wanted))
 }
 
 /**
@@ -130,30 +125,27 @@ export function readTags(text: string): Record<string, number> {
  * @throws UsageError `ERR_NODE_INVALID`
  */
 export function readNode(text: string): number | Record<string, number> {
-  const unreadable = new UsageError(
+  const refuse = refusal(
     'ERR_NODE_INVALID',
-    `--node is ${quote(text)}; give a whole number such as 7, or one for each field such as datacenter=1,worker=7`,
+    '--node',
+    text,
+    'a whole number such as 7, or one for each field such as datacenter=1,worker=7',
   )
-  return text.includes('=') ? namedNumbers('--node', text, unreadable) : readNumber(text, unreadable)
+  if (text.includes('=')) return namedNumbers(text, refuse)
+  const node = plainNumber(text)
+  if (node === undefined) throw refuse(undefined)
+  return node
 }
 
-/** @param unreadable - What is thrown for any other text. */
-function namedNumbers(flag: string, text: string, unreadable: UsageError): Record<string, number> {
-  const numbers: Record<string, number> = {}
-  for (const piece of text.split(',')) {
-    const [name, value, ...rest] = piece.split('=')
-    if (!name || value === undefined || rest.length > 0) throw unreadable
-    if (Object.hasOwn(numbers, name)) {
-      throw new UsageError(unreadable.code, `${flag} is ${quote(text)}, which has ${quote(name)} twice; give it once`)
-    }
-    numbers[name] = readNumber(value, unreadable)
-  }
-  return numbers
-}
-
-function readNumber(digits: string, unreadable: UsageError): number {
-  if (!/^(0|[1-9][0-9]*)$/.test(digits)) throw unreadable
-  return Number(digits)
+/** Returns the function that makes the error for numbers which cannot be read. */
+function refusal(code: ErrorCode, flag: string, text: string, wanted: string) {
+  return (twice: string | undefined) =>
+    new UsageError(
+      code,
+      twice === undefined
+        ? `${flag} is ${quote(text)}; give ${wanted}`
+        : `${flag} is ${quote(text)}, which has ${quote(twice)} twice; give it once`,
+    )
 }
 
 /**

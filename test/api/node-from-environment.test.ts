@@ -4,7 +4,15 @@ import { createGenerator, type NodeSources, nodeFromEnvironment } from 'graupel'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { caught } from '../support/engines.js'
 
-const seen = ['GRAUPEL_NODE', 'POD_NAME', 'HOSTNAME', 'NOMAD_ALLOC_INDEX', 'ECS_CONTAINER_METADATA_URI_V4']
+const seen = [
+  'DC',
+  'WORKER',
+  'GRAUPEL_NODE',
+  'POD_NAME',
+  'HOSTNAME',
+  'NOMAD_ALLOC_INDEX',
+  'ECS_CONTAINER_METADATA_URI_V4',
+]
 
 beforeEach(() => {
   for (const name of seen) vi.stubEnv(name, undefined)
@@ -67,6 +75,7 @@ describe('nodeFromEnvironment', () => {
     ['no ordinal', { HOSTNAME: 'web-' }, web, /HOSTNAME is 'web-'/],
     ['a bad variable beside a good name', { GRAUPEL_NODE: 'x', HOSTNAME: 'web-7' }, web, /GRAUPEL_NODE is 'x'/],
     ['what was not replaced', { GRAUPEL_NODE: '%i' }, undefined, /GRAUPEL_NODE is '%i'; set it to a whole number/],
+    ['a node of several fields', { GRAUPEL_NODE: 'datacenter=1,worker=7' }, undefined, /and one number was asked for/],
   ])('refuses %s', (_what, variables, sources, message) => {
     const error = refusal(variables, sources)
     expect(error.code).toBe('ERR_NODE_INVALID')
@@ -74,7 +83,7 @@ describe('nodeFromEnvironment', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['a source that is none', { from: 'nomad' }, 'ERR_OPTION_UNKNOWN'],
+    ['a source beside the name of a StatefulSet', { statefulSet: 'web', worker: 'WORKER' }, 'ERR_OPTION_UNKNOWN'],
     ['sources that are no object', 'statefulset', 'ERR_OPTION_INVALID'],
     ['null', null, 'ERR_OPTION_INVALID'],
     ['true for a name', { statefulSet: true }, 'ERR_OPTION_INVALID'],
@@ -82,6 +91,46 @@ describe('nodeFromEnvironment', () => {
     ['a name that ends in a dash', { statefulSet: 'web-' }, 'ERR_OPTION_INVALID'],
   ])('refuses %s', (_what, sources, code) => {
     expect(refusal({ GRAUPEL_NODE: '7' }, sources).code).toBe(code)
+  })
+
+  const fields = { datacenter: 'DC', worker: 'WORKER' }
+
+  it('reads the fields of a node from the variables that are named', () => {
+    const variables = { DC: '1', WORKER: '7', HOSTNAME: 'laptop' }
+    const found = within(variables, () => nodeFromEnvironment(fields))
+    expect(found).toEqual({ datacenter: 1, worker: 7 })
+    expect(createGenerator({ node: found, state: 'process' }).node).toBe(39)
+  })
+
+  it.each<[string, Record<string, string>, unknown, string, RegExp]>([
+    [
+      'a variable that is not set',
+      { DC: '1' },
+      fields,
+      'ERR_NODE_REQUIRED',
+      /'WORKER', .* field 'worker' .* is not set/,
+    ],
+    ['an empty variable', { DC: '', WORKER: '7' }, fields, 'ERR_NODE_REQUIRED', /'DC', .* field 'datacenter'/],
+    ['no plain digits', { DC: '1', WORKER: '07' }, fields, 'ERR_NODE_INVALID', /WORKER is '07'; set it to a whole/],
+    [
+      'GRAUPEL_NODE beside them',
+      { DC: '1', WORKER: '7', GRAUPEL_NODE: '39' },
+      fields,
+      'ERR_NODE_INVALID',
+      /GRAUPEL_NODE is '39', and DC and WORKER are a node, too/,
+    ],
+    [
+      'no name of a variable',
+      { DC: '1' },
+      { datacenter: 1 },
+      'ERR_OPTION_INVALID',
+      /datacenter is 1; pass the name of/,
+    ],
+    ['a misspelt source', {}, { statefulset: 'web' }, 'ERR_NODE_REQUIRED', /'web', .* field 'statefulset'/],
+  ])('refuses %s', (_what, variables, sources, code, message) => {
+    const error = refusal(variables, sources)
+    expect(error.code).toBe(code)
+    expect(error.message).toMatch(message)
   })
 
   it('takes plain digits only, and every number that is safe', () => {
@@ -109,6 +158,25 @@ describe('nodeFromEnvironment', () => {
     expect(createGenerator(options(node({ HOSTNAME: 'web-31' }, web))).node).toBe(95)
     const error = caught(() => createGenerator(options(node({ HOSTNAME: 'web-32' }, web))))
     expect(error.code).toBe('ERR_NODE_INVALID')
+  })
+
+  it('is not needed for GRAUPEL_NODE, which createGenerator reads, also with fields', () => {
+    const open = () => createGenerator({ state: 'process' })
+    const of = (GRAUPEL_NODE: string) => within({ GRAUPEL_NODE }, open).node
+    expect(of('39')).toBe(39)
+    expect(of('datacenter=1,worker=7')).toBe(39)
+    for (const [text, message] of [
+      ['datacenter=1', /field 'worker' is missing/],
+      ['datacenter=1,shard=7', /has a field 'shard'/],
+      ['datacenter=1,worker=32', /field 'worker' is 32/],
+      ['datacenter=1,worker=7,worker=8', /GRAUPEL_NODE is 'datacenter=1,worker=7,worker=8'; set it to a whole number/],
+      ['datacenter=1,worker', /GRAUPEL_NODE is .*one for each field, such as/],
+      ['datacenter=1,worker=', /GRAUPEL_NODE is/],
+    ] as const) {
+      const error = within({ GRAUPEL_NODE: text }, () => caught(open))
+      expect(error.code).toBe('ERR_NODE_INVALID')
+      expect(error.message).toMatch(message)
+    }
   })
 
   it('throws in browsers, where there is no environment', () => {

@@ -123,6 +123,32 @@ describe('an option', () => {
   })
 })
 
+describe('the node to lease', () => {
+  const given = { GRAUPEL_NODE: 'datacenter=1,worker=7' }
+
+  test.each<[string, string[], Record<string, string>, unknown, string | undefined]>([
+    ['any node without a source', [], {}, undefined, undefined],
+    ['GRAUPEL_NODE', [], { GRAUPEL_NODE: '39' }, 39, 'GRAUPEL_NODE'],
+    ['the fields of GRAUPEL_NODE', [], given, { datacenter: 1, worker: 7 }, 'GRAUPEL_NODE'],
+    ['any node if GRAUPEL_NODE is empty', [], { GRAUPEL_NODE: '' }, undefined, undefined],
+    ['a flag before GRAUPEL_NODE', ['--node', '3'], given, 3, '--node'],
+    ['an own variable before GRAUPEL_NODE', [], { ...given, GRAUPEL_OPTION_NODE: '3' }, 3, 'GRAUPEL_OPTION_NODE'],
+    ['a range before GRAUPEL_NODE', ['--nodes', '0-9'], given, undefined, '--nodes'],
+    ['the ordinal of a pod before GRAUPEL_NODE', ['--stateful-set', 'ids'], given, undefined, '--stateful-set'],
+  ])('is %s', (_, flags, variables, node, nodeSource) => {
+    const options = optionsOf(flags, variables)
+    expect({ node: options.node, nodeSource: options.nodeSource }).toEqual({ node, nodeSource })
+  })
+
+  test('is 0 in a strict group, whose servers share it, whatever GRAUPEL_NODE is', () => {
+    expect(optionsOf(['--strict'], given)).toMatchObject({ node: 0, nodeSource: undefined })
+  })
+
+  test('is refused with the name of the variable', () => {
+    expect(refusalOf([], { GRAUPEL_NODE: 'x' })).toMatch(/^GRAUPEL_NODE is "x"; give /)
+  })
+})
+
 describe('the service refuses', () => {
   const store = ['--store', 'redis://127.0.0.1']
   test.each<[string, string[], RegExp]>([

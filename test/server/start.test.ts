@@ -26,15 +26,24 @@ test('it prints its address, node, store and example URLs, and logs the events o
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(lines.map(({ msg }) => msg)).toEqual([
+    'the service starts',
     expect.stringMatching(/^the store has no records, so all numbers and counts begin; /),
     'lease: acquired',
     'the service is being shut down',
     'lease: released',
   ])
-  expect(lines[0]).toMatchObject({ level: 40, event: 'new store', store: `sqlite:${join(data, 'graupel.db')}` })
+  const store = `sqlite:${join(data, 'graupel.db')}`
+  expect(lines[0]).toMatchObject({
+    level: 30,
+    event: 'start',
+    layouts: ['twitter'],
+    nodeSource: 'any free node',
+    store,
+  })
+  expect(lines[1]).toMatchObject({ level: 40, event: 'new store', store })
   const place = `file ${join(data, 'graupel.db')}, table graupel_store`
   const node = Number(nodeOf(stdout()))
-  expect(lines[1]).toMatchObject({ level: 30, event: 'acquired', node, layout: 'twitter', place })
+  expect(lines[2]).toMatchObject({ level: 30, event: 'acquired', node, layout: 'twitter', place })
 })
 
 test('it does not start with a database in which a bit was flipped, even if that hides a record', async () => {

@@ -23,14 +23,29 @@ export function readCommand(words: readonly string[], environment: NodeJS.Proces
   const variables = readVariables(environment)
   const file = flags.get('config') ?? variables.get('config')
   const given: Record<string, unknown> = {}
+  let nodeSource: string | undefined
   const sources = [file === undefined ? undefined : readFile(file), variables, flags].filter((one) => one !== undefined)
   for (const source of sources) {
     for (const name of names) {
-      if (source.has(name)) given[name] = options[name].read(source.nameOf(name), source.get(name))
+      if (!source.has(name)) continue
+      given[name] = options[name].read(source.nameOf(name), source.get(name))
+      if (nodeOptions.includes(name)) nodeSource = source.nameOf(name)
     }
   }
-  return { kind: 'run', options: complete(given) }
+  const node = environment[nodeVariable]
+  // A strict group shares one node, and the others say more exactly which nodes may be leased.
+  if (nodeSource === undefined && given['strict'] !== true && node !== undefined && node !== '') {
+    given['node'] = options.node.read(nodeVariable, node)
+    nodeSource = nodeVariable
+  }
+  return { kind: 'run', options: { ...complete(given), nodeSource } }
 }
+
+/** The options that say which node the service leases. */
+const nodeOptions: readonly OptionName[] = ['node', 'nodes', 'statefulSet']
+
+/** The variable of the library, which the service reads if none of these options is given. */
+const nodeVariable = 'GRAUPEL_NODE'
 
 /** Values by option, and the names that options have in this source. */
 class Source extends Map<string, unknown> {

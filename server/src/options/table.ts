@@ -134,7 +134,7 @@ export const table = {
   },
   node: {
     value: 'NODE',
-    help: 'the node to lease: 7, or some of its fields: datacenter=1',
+    help: 'the node to lease: 7, or some of its fields: datacenter=1; also by GRAUPEL_NODE',
     shownDefault: 'any',
     read: nodeChoice,
   },
@@ -267,7 +267,10 @@ export type Rows = { readonly [N in OptionName]: Option<ValueOf<N>> }
 export type Given = { readonly [N in OptionName]?: ValueOf<N> }
 
 /** The options of the service, checked, with their defaults. */
-export type Options = Given & { readonly [N in WithDefault]: ValueOf<N> }
+export type Options = Given & { readonly [N in WithDefault]: ValueOf<N> } & {
+  /** The flag, variable or property that says which node is leased; absent if any node may be leased. */
+  readonly nodeSource?: string | undefined
+}
 
 /** GRAUPEL_SERVER_ would clash: Kubernetes sets such variables in every pod beside a Service of that name. */
 export const variablePrefix = 'GRAUPEL_OPTION_'

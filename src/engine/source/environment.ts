@@ -1,6 +1,7 @@
 import { platform } from '#platform'
 import { rangeError, show, typeError } from '../../core/errors.js'
 import { readOptions } from '../../core/options.js'
+import { namedNumbers, plainNumber } from '../../core/plain-numbers.js'
 
 /** The variable that says which node a process is. @internal */
 export const nodeVariable = 'GRAUPEL_NODE'
@@ -40,26 +41,80 @@ export interface NodeSources {
  * const worker = nodeFromEnvironment({ statefulSet: 'web' })
  * createGenerator({ node: { datacenter: 1, worker } }).node // 39
  */
-export function nodeFromEnvironment(sources: NodeSources = {}): number {
-  const statefulSet = statefulSetOf(sources)
-  const found = [nodeFromVariable(), statefulSet === undefined ? undefined : nodeFromPod(statefulSet)].filter(
-    (found) => found !== undefined,
-  )
-  const [first, second] = found
-  if (first === undefined) throw missing(statefulSet)
-  if (second !== undefined && second.node !== first.node) {
-    throw rangeError(
+export function nodeFromEnvironment(sources?: NodeSources): number
+/**
+ * Reads a number for each field of the node, from the variables that you name. `GRAUPEL_NODE` must not be set
+ * beside them: it is a node itself, also for several fields (`datacenter=1,worker=7`).
+ *
+ * @param variables - The variable of each field. A field cannot have the name `statefulSet` here.
+ * @returns A whole number from 0 up for each field. The layout checks that it has these fields and room.
+ * @throws TypeError `ERR_NODE_REQUIRED` if a variable is not set; TypeError, RangeError `ERR_NODE_INVALID` if
+ * a variable is not a number in plain digits, or `GRAUPEL_NODE` is set, too; TypeError `ERR_OPTION_INVALID`.
+ * @example
+ * process.env.DC = '1'
+ * process.env.WORKER = '7'
+ * createGenerator({ node: nodeFromEnvironment({ datacenter: 'DC', worker: 'WORKER' }) }).node // 39
+ */
+export function nodeFromEnvironment<F extends string>(
+  variables: Readonly<Record<F, string>>,
+): { readonly [K in F]: number }
+export function nodeFromEnvironment(sources: object = {}): number | Record<string, number> {
+  const names = Object.keys(Object(sources))
+  if (names.length > 0 && typeof sources === 'object' && !names.includes('statefulSet')) {
+    return nodeFromVariables(sources as Record<string, unknown>)
+  }
+  const statefulSet = statefulSetOf(sources as NodeSources)
+  const given = nodeFromVariable()
+  if (typeof given?.node === 'object') {
+    throw typeError(
       'ERR_NODE_INVALID',
-      `${first.variable} is ${show(first.value)}, and ${second.variable} is ${show(second.value)}; two numbers for one process: remove the wrong one`,
+      `${nodeVariable} is ${show(given.value)}, a node of several fields, and one number was asked for; createGenerator reads it by itself, or set it to a whole number such as 7`,
     )
   }
-  return first.node
+  const pod = statefulSet === undefined ? undefined : nodeFromPod(statefulSet)
+  const found = given ?? pod
+  if (found === undefined) throw missing(statefulSet)
+  if (given !== undefined && pod !== undefined && pod.node !== given.node) {
+    throw rangeError(
+      'ERR_NODE_INVALID',
+      `${given.variable} is ${show(given.value)}, and ${pod.variable} is ${show(pod.value)}; two numbers for one process: remove the wrong one`,
+    )
+  }
+  return found.node as number
 }
 
-interface Found {
+function nodeFromVariables(variables: Readonly<Record<string, unknown>>): Record<string, number> {
+  const node: Record<string, number> = {}
+  for (const [field, variable] of Object.entries(variables)) {
+    if (typeof variable !== 'string' || variable === '') {
+      throw typeError(
+        'ERR_OPTION_INVALID',
+        `${field} is ${show(variable)}; pass the name of the variable that has the number of this field, such as 'WORKER'`,
+        field,
+      )
+    }
+    const value = platform.environmentVariable(variable)
+    if (value === undefined) {
+      throw typeError(
+        'ERR_NODE_REQUIRED',
+        `the variable ${show(variable)}, which has the field '${field}' of the node, is not set; set it to a whole number such as 7`,
+      )
+    }
+    node[field] = plainNumber(value) ?? refuse(variable, value, 'a whole number in plain digits, such as 7')
+    noteOrdinal(node[field])
+  }
+  const whole = platform.environmentVariable(nodeVariable)
+  if (whole === undefined) return node
+  throw rangeError(
+    'ERR_NODE_INVALID',
+    `${nodeVariable} is ${show(whole)}, and ${Object.values(variables).join(' and ')} are a node, too; two nodes for one process: remove ${nodeVariable} or the other variables`,
+  )
+}
+
+interface Found<Node = number> {
   readonly variable: string
   readonly value: string
-  readonly node: number
+  readonly node: Node
 }
 
 function statefulSetOf(sources: NodeSources): string | undefined {
@@ -76,20 +131,38 @@ function statefulSetOf(sources: NodeSources): string | undefined {
   return statefulSet
 }
 
-/** Reads `GRAUPEL_NODE`. @throws TypeError `ERR_NODE_INVALID` @internal */
-export function nodeFromVariable(): Found | undefined {
+/**
+ * Reads `GRAUPEL_NODE`: a whole number, or one for each field of the node: `datacenter=1,worker=7`.
+ *
+ * @throws TypeError `ERR_NODE_INVALID`
+ * @internal
+ */
+export function nodeFromVariable(): Found<number | Record<string, number>> | undefined {
   const value = platform.environmentVariable(nodeVariable)
   if (value === undefined) return undefined
-  const node = wholeNumber(value)
-  if (node === undefined) {
-    throw typeError(
-      'ERR_NODE_INVALID',
-      `${nodeVariable} is ${show(value)}; set it to a whole number in plain digits, such as 7, without sign, blank or leading zero: a shell and YAML read 010 as 8`,
-    )
-  }
-  if (['POD_NAME', 'HOSTNAME'].some((name) => platform.environmentVariable(name)?.endsWith(`-${node}`)))
-    hasOrdinal = true
+  const wanted = 'a whole number in plain digits, such as 7, or one for each field, such as datacenter=1,worker=7'
+  const node = value.includes('=')
+    ? namedNumbers(value, () => refusal(nodeVariable, value, wanted))
+    : (plainNumber(value) ?? refuse(nodeVariable, value, wanted))
+  for (const number of typeof node === 'object' ? Object.values(node) : [node]) noteOrdinal(number)
   return { variable: nodeVariable, value, node }
+}
+
+function refusal(variable: string, value: string, wanted: string): TypeError {
+  return typeError(
+    'ERR_NODE_INVALID',
+    `${variable} is ${show(value)}; set it to ${wanted}, without sign, blank or leading zero: a shell and YAML read 010 as 8`,
+  )
+}
+
+function refuse(variable: string, value: string, wanted: string): never {
+  throw refusal(variable, value, wanted)
+}
+
+/** Notes whether a number is the ordinal at the end of the name of the pod. */
+function noteOrdinal(number: number): void {
+  if (['POD_NAME', 'HOSTNAME'].some((name) => platform.environmentVariable(name)?.endsWith(`-${number}`)))
+    hasOrdinal = true
 }
 
 /**
@@ -116,7 +189,7 @@ function nodeFromPod(statefulSet: string): Found | undefined {
   const variable = podName === undefined ? 'HOSTNAME' : 'POD_NAME'
   const value = podName ?? platform.environmentVariable('HOSTNAME')
   if (value === undefined) return undefined
-  const node = value.startsWith(`${statefulSet}-`) ? wholeNumber(value.slice(statefulSet.length + 1)) : undefined
+  const node = value.startsWith(`${statefulSet}-`) ? plainNumber(value.slice(statefulSet.length + 1)) : undefined
   if (node !== undefined) {
     hasOrdinal = true
     return { variable, value, node }
@@ -127,12 +200,6 @@ function nodeFromPod(statefulSet: string): Found | undefined {
     'ERR_NODE_INVALID',
     `${variable} is ${show(value)}; a pod of the StatefulSet ${show(statefulSet)} has the name ${show(`${statefulSet}-7`)}, with its ordinal in place of 7: set POD_NAME from metadata.name`,
   )
-}
-
-function wholeNumber(text: string): number | undefined {
-  if (!/^(0|[1-9][0-9]*)$/.test(text)) return undefined
-  const number = Number(text)
-  return Number.isSafeInteger(number) ? number : undefined
 }
 
 function missing(statefulSet: string | undefined): TypeError {
