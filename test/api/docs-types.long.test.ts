@@ -13,6 +13,7 @@ import { type Block, blocksOf, read, repository, storeModule } from '../support/
 
 const files = [
   'README.md',
+  'skills/graupel/SKILL.md',
   ...readdirSync(join(repository, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join('docs', name)),

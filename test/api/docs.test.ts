@@ -34,6 +34,7 @@ const folder = repository
 const documents = [
   'README.md',
   'examples/README.md',
+  'skills/graupel/SKILL.md',
   ...readdirSync(join(folder, 'docs'))
     .filter((f) => f.endsWith('.md'))
     .map((f) => `docs/${f}`),
@@ -397,6 +398,32 @@ describe('docs/llms.txt', () => {
   })
 })
 
+describe('skills/graupel/SKILL.md', () => {
+  const text = read('skills/graupel/SKILL.md')
+
+  it('has the front matter that agents read, and the name of its folder', () => {
+    const [, front = ''] = /^---\n([\s\S]*?)\n---\n/.exec(text) ?? []
+    const values = Object.fromEntries(front.split('\n').map((line) => line.split(/: (.*)/s)))
+    expect(values).toEqual({ name: 'graupel', description: expect.any(String), license: manifest.license })
+    // The bounds of the format.
+    expect(values['description'].length).toBeLessThanOrEqual(1024)
+  })
+
+  it('has five decisions on a page, each with code and the mistake to avoid', () => {
+    const decisions = text.split(/^## /m).filter((part) => /^\d\. /.test(part))
+    expect(decisions.map((part) => part.split('\n')[0])).toEqual([
+      '1. Source of the node',
+      '2. Store of the lease',
+      '3. Type of the column',
+      '4. Text outside',
+      '5. Order',
+    ])
+    for (const part of decisions) expect(part).toMatch(/```js\n[\s\S]*\n```\n[\s\S]*\*\*Mistake:\*\*/)
+    expect(text.split('\n').length).toBeLessThanOrEqual(120)
+    expect(read('docs/llms.txt')).toContain('](../skills/graupel/SKILL.md)')
+  })
+})
+
 describe('docs/README.md', () => {
   const text = read('docs/README.md')
 
@@ -435,7 +462,8 @@ describe('README.md', () => {
   it('links to files and headings that exist, as all documents do', () => {
     const all = readdirSync(join(folder, 'docs'), { recursive: true, encoding: 'utf8' })
     const pages = all.filter((name) => /\.(md|txt)$/.test(name)).map((name) => join('docs', name))
-    const broken = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples/README.md', ...pages].flatMap((file) =>
+    const others = ['CONTRIBUTING.md', 'SECURITY.md', 'examples/README.md', 'skills/graupel/SKILL.md']
+    const broken = ['README.md', ...others, ...pages].flatMap((file) =>
       [...read(file).matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)].flatMap(([link, path, anchor]) => {
         const target = path === '' ? file : join(file, '..', path as string)
         if (!existsSync(join(folder, target))) return `${file} ${link}`

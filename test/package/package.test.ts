@@ -54,7 +54,9 @@ describeWith(['native'], 'the tarball', () => {
       'LICENSE',
     ])
       expect(folders).toContain(needed)
-    const strangers = [...folders].filter((name) => !/^(dist|docs|examples|native|prebuilds)\/|^[\w.-]+$/.test(name))
+    const strangers = [...folders].filter(
+      (name) => !/^(dist|docs|examples|native|prebuilds|skills)\/|^[\w.-]+$/.test(name),
+    )
     expect(strangers).toEqual([])
     expect(filesInTarball(tarball).filter((file) => /\b(test|bench|build|node_modules)\b|\.tgz$/.test(file))).toEqual(
       [],
@@ -85,7 +87,13 @@ describeWith(['native'], 'the tarball', () => {
       .map((file) => file.slice('package/'.length))
       .filter((file) => file.endsWith('.md'))
     expect(documents).toEqual(
-      expect.arrayContaining(['README.md', 'docs/errors.md', 'docs/leases.md', 'examples/README.md']),
+      expect.arrayContaining([
+        'README.md',
+        'docs/errors.md',
+        'docs/leases.md',
+        'examples/README.md',
+        'skills/graupel/SKILL.md',
+      ]),
     )
     for (const document of documents) {
       for (const [, link = ''] of readFileSync(join(root, document), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {

@@ -309,14 +309,19 @@ describeExamples(
     const DATABASE_URL = `postgres://${user}@127.0.0.1:${server.port}/postgres`
     return { server, variables: { DATABASE_URL, PGHOST: '127.0.0.1', PGPORT: `${server.port}`, PGUSER: user } }
   },
-  (run) =>
+  (run) => {
     it('the program of README.md makes an id, and releases its node on SIGTERM', async () => {
       const [block] = blocksOf('README.md').filter(needsServer)
       const { stdout } = await run(
         `${block?.code}\nconsole.log(ids.nextString())\nprocess.kill(process.pid, 'SIGTERM')`,
       )
       expect(isId(stdout.trim())).toBe(true)
-    }),
+    })
+    it('the store of skills/graupel/SKILL.md is opened', async () => {
+      const [block] = blocksOf('skills/graupel/SKILL.md').filter(needsServer)
+      await run(`${block?.code}\nawait store.read('x')\nprocess.exit()`)
+    })
+  },
 )
 
 describeExamples(
