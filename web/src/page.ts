@@ -1,4 +1,4 @@
-import { html, type TemplateResult } from 'lit-html'
+import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from './app.ts'
 import { copyButton } from './parts/actions.ts'
 import { type Theme, themes } from './preferences.ts'
@@ -7,6 +7,7 @@ import { type Language, languageNames } from './text/language.ts'
 import { compareView } from './views/compare.ts'
 import { designView } from './views/design.ts'
 import { generateView } from './views/generate.ts'
+import { learnView } from './views/learn.ts'
 import { parseView } from './views/parse.ts'
 
 const contents: Readonly<Record<View, (app: App) => TemplateResult>> = {
@@ -14,11 +15,24 @@ const contents: Readonly<Record<View, (app: App) => TemplateResult>> = {
   generate: generateView,
   design: designView,
   compare: compareView,
+  learn: learnView,
 }
 
-const viewNames = { parse: 'parse', generate: 'generate', design: 'design', compare: 'compare' } as const
+const viewNames = {
+  parse: 'parse',
+  generate: 'generate',
+  design: 'design',
+  compare: 'compare',
+  learn: 'learn',
+} as const
 const themeNames = { auto: 'themeAuto', light: 'themeLight', dark: 'themeDark' } as const
-const leads = { parse: 'parseLead', generate: 'generateLead', design: 'designLead', compare: 'compareLead' } as const
+const leads = {
+  parse: 'parseLead',
+  generate: 'generateLead',
+  design: 'designLead',
+  compare: 'compareLead',
+  learn: 'learnLead',
+} as const
 
 /** Draws the whole page. */
 export function pageOf(app: App): TemplateResult {
@@ -36,7 +50,7 @@ export function pageOf(app: App): TemplateResult {
     <main id="content" tabindex="-1">
       <div class="opening">
         <h1>${t(viewNames[view])}</h1>
-        <p class="lead">${t(leads[view])}</p>
+        <p class="lead">${t(leads[view])} ${view === 'learn' ? nothing : linkTo(app, 'learn', t('learnLink'))}</p>
       </div>
       ${contents[view](app)}
     </main>
@@ -49,6 +63,11 @@ export function pageOf(app: App): TemplateResult {
 }
 
 function viewLink(app: App, view: View): TemplateResult {
+  return html`<li>${linkTo(app, view, app.t(viewNames[view]))}</li>`
+}
+
+/** Draws a link to a view, which is shown without a load. */
+function linkTo(app: App, view: View, text: string): TemplateResult {
   const show = (event: MouseEvent) => {
     // The browser opens the link in another tab or window.
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
@@ -56,7 +75,7 @@ function viewLink(app: App, view: View): TemplateResult {
     app.show(view)
   }
   const current = view === app.view ? 'page' : 'false'
-  return html`<li><a href=${app.link(view)} aria-current=${current} @click=${show}>${app.t(viewNames[view])}</a></li>`
+  return html`<a href=${app.link(view)} aria-current=${current} @click=${show}>${text}</a>`
 }
 
 function languageField(app: App): TemplateResult {

@@ -13,6 +13,7 @@ export const defaults = {
     fields: 'timestamp.41,region.4,worker.6,sequence.12',
   },
   compare: { old: 'leaf', oldEpoch: '', new: 'wide', newEpoch: '', largest: '', oldIds: '', newIds: '', encoding: '' },
+  learn: { id: '', layout: 'twitter', language: 'JavaScript' },
 } as const
 
 export type View = keyof typeof defaults

@@ -4,7 +4,7 @@ import type { Layout } from 'graupel'
 export interface CodeField {
   /** The name in the layout, for messages. */
   readonly label: string
-  /** A name that no language and no line of the code has already. */
+  /** Its name in the code. */
   readonly name: string
   readonly bits: number
   readonly shift: number
@@ -31,25 +31,12 @@ export interface Shape {
   readonly promises: readonly string[]
 }
 
-/** Words of the seven languages that begin with a small letter, and the names in the code itself. */
-const taken = new Set(
-  (
-    'abstract alias and arguments as assert async await base begin bool boolean break byte case catch char checked ' +
-    'class clone const continue debugger decimal decode def default defined del delegate delete do double elif else ' +
-    'elsif encode end ensure enum epochMs eval event except explicit export extends extern false final finalize ' +
-    'finally fit fixed float for foreach from function getClass global goto hashCode id if implements implicit ' +
-    'import in instanceof int interface internal is lambda last let lock long max module ms mutex name namespace ' +
-    'native new next nil nonlocal not notify notifyAll now null object operator or out override package params pass ' +
-    'private protected public raise readonly record redo ref rescue retry return sbyte sealed self short sizeof ' +
-    'stackalloc static strictfp string struct super switch synchronized systemMs system_ms then this throw throws ' +
-    'tick tickOf tick_of timestampMs timestamp_ms toString transient true try typeof uint ulong unchecked undef ' +
-    'unless unsafe until ushort using value var virtual void volatile wait when while with yield'
-  ).split(' '),
-)
+/** Common names of fields that no language and no line of the code has already. */
+const plain = ['sequence', 'datacenter', 'worker', 'process', 'node', 'machine', 'region', 'shard', 'tenant', 'zone']
 
-/** Returns a name for a field in code: `class_` for `class`, and `class__` for `class_`. */
+/** Returns a name for a field in code. No word of a language ends in `_`: the field `class` becomes `class_`. */
 function nameOf(field: string): string {
-  return taken.has(field.replace(/_+$/, '')) ? `${field}_` : field
+  return plain.includes(field) ? field : `${field}_`
 }
 
 /** Returns what the code of a layout is made of. */

@@ -1,11 +1,20 @@
+import { type LearnMessages, learnEn } from './learn/en.ts'
+import { learnRu } from './learn/ru.ts'
+import { learnSw } from './learn/sw.ts'
+import { learnZh } from './learn/zh.ts'
 import { en, type Messages } from './messages/en.ts'
 import { ru } from './messages/ru.ts'
 import { sw } from './messages/sw.ts'
 import { zh } from './messages/zh.ts'
 
-export type MessageKey = keyof typeof en
+export type MessageKey = keyof typeof en | keyof typeof learnEn
 
-export const languages = { en, zh, ru, sw } as const satisfies Record<string, Messages>
+export const languages = {
+  en: { ...en, ...learnEn },
+  zh: { ...zh, ...learnZh },
+  ru: { ...ru, ...learnRu },
+  sw: { ...sw, ...learnSw },
+} as const satisfies Record<string, Messages & LearnMessages>
 export type Language = keyof typeof languages
 
 /** Each language by its own name. */

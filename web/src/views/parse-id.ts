@@ -16,13 +16,21 @@ export function idParts(app: App, id: bigint, layout: Layout, isGuess: boolean, 
     return html`<section class="card troubles"><p>${t('troubleTooWide', values)}</p></section>`
   }
   const reading = read(id, layout)
-  const cells = cellsOf(id, reading).map((cell) => ({ ...cell, label: labelOf(app, cell, reading) }))
-  const title = t('pictureOf', { fields: cells.map(({ bits, label }) => `${label} (${bits})`).join(', ') })
+  const cells = cellsOf(id, reading)
   return html`<section class="card parts" aria-labelledby="parts-title">
     <h2 id="parts-title"><code class="id">${id}</code> ${isGuess ? html`<span class="guess">${t('asGuess', { layout: layout.name })}</span>` : t('as', { layout: layout.name })}</h2>
-    <div class="picture">${bitsPicture(cells, title)}</div>
+    <div class="picture">${pictureOfId(app, id, reading)}</div>
     <div class="columns">${partsTable(app, reading, cells, nowMs)}${encodingsTable(app, id, layout)}</div>
   </section>`
+}
+
+/** Draws the bits of an id, each field with its value. */
+export function pictureOfId(app: App, id: bigint, reading: Reading): TemplateResult {
+  const cells = cellsOf(id, reading).map((cell) => ({ ...cell, label: labelOf(app, cell, reading) }))
+  return bitsPicture(
+    cells,
+    app.t('pictureOf', { fields: cells.map(({ bits, label }) => `${label} (${bits})`).join(', ') }),
+  )
 }
 
 /** Draws one id in all encodings, if its layout is not known. */

@@ -1,0 +1,72 @@
+import type { Layout } from 'graupel'
+import type { LearnMessages } from '../text/learn/en.ts'
+
+/** A section whose text is a message. `list`: its first line is a paragraph if `lead` is set. */
+export interface Section {
+  readonly key: keyof LearnMessages
+  readonly kind: 'paragraphs' | 'numbered' | 'items'
+  /** The number of lines that are paragraphs above the items. */
+  readonly leads?: number
+}
+
+/** Sections with text alone, in order. The page draws pictures, tables and code between them. */
+export const sections = {
+  what: { key: 'learnWhat', kind: 'paragraphs' },
+  bits: { key: 'learnBits', kind: 'paragraphs' },
+  made: { key: 'learnMade', kind: 'paragraphs' },
+  apart: { key: 'learnApart', kind: 'paragraphs' },
+  steps: { key: 'learnSteps', kind: 'numbered' },
+  troubles: { key: 'learnTroubles', kind: 'items' },
+  primer: { key: 'learnPrimer', kind: 'items' },
+  when: { key: 'learnWhen', kind: 'items', leads: 1 },
+  others: { key: 'learnOthers', kind: 'items' },
+  limits: { key: 'learnLimits', kind: 'items' },
+  history: { key: 'learnHistory', kind: 'paragraphs' },
+} as const satisfies Record<string, Section>
+
+/** A name and its address. */
+type Link = readonly [name: string, url: string]
+
+/** The alternatives, in the order of the lines of their text. */
+export const alternatives: readonly Link[] = [
+  ['UUID v4', 'https://www.rfc-editor.org/rfc/rfc9562#section-5.4'],
+  ['UUID v7', 'https://www.rfc-editor.org/rfc/rfc9562#section-5.7'],
+  ['ULID', 'https://github.com/ulid/spec'],
+  ['ObjectId', 'https://www.mongodb.com/docs/manual/reference/bson-types/#objectid'],
+  ['KSUID', 'https://github.com/segmentio/ksuid'],
+  ['AUTO_INCREMENT', 'https://www.postgresql.org/docs/current/ddl-identity-columns.html'],
+]
+
+export const references: readonly Link[] = [
+  ['Announcing Snowflake, 2010', 'https://blog.x.com/engineering/en_us/a/2010/announcing-snowflake'],
+  ['twitter-archive/snowflake, 2010', 'https://github.com/twitter-archive/snowflake/tree/snowflake-2010'],
+  ['Snowflake ID, Wikipedia', 'https://en.wikipedia.org/wiki/Snowflake_ID'],
+  ['Sharding & IDs at Instagram', 'https://instagram-engineering.com/sharding-ids-at-instagram-1cf5a71e5a5c'],
+  ['Discord: Snowflakes', 'https://discord.com/developers/docs/reference#snowflakes'],
+  ['sony/sonyflake', 'https://github.com/sony/sonyflake'],
+  ['Meituan-Dianping/Leaf', 'https://github.com/Meituan-Dianping/Leaf'],
+  ['RFC 9562: UUIDs', 'https://www.rfc-editor.org/rfc/rfc9562'],
+]
+
+/** The mean year of the calendar. */
+const yearMs = 365.2425 * 24 * 3_600_000
+
+/** Returns the numbers of a layout that the texts name. Numbers are written in the language later. */
+export function valuesOf(layout: Layout, day: (ms: number) => string): Record<string, string | number> {
+  const { timestamp, sequence, nodeBits, bits, nodes, tickMs, epochMs } = layout
+  return {
+    layout: layout.name,
+    bits,
+    timestampBits: timestamp.bits,
+    nodeBits,
+    nodes,
+    lastNode: nodes - 1,
+    sequenceBits: sequence.bits,
+    perTick: 2 ** sequence.bits,
+    perSecond: Math.floor(layout.idsPerSecond),
+    tick: tickMs,
+    epoch: new Date(epochMs).toISOString(),
+    expires: day(layout.expiresAt.getTime()),
+    years: Math.floor(((layout.expiresAt.getTime() - epochMs) / yearMs) * 10) / 10,
+  }
+}
