@@ -17,6 +17,8 @@ const filled = {
   generate: '#generate?count=3',
   generateUuids: '#generate?count=3&format=uuid',
   design: '#design',
+  learn: '#learn?id=1541815603606036480',
+  learnLive: '#learn',
   compare:
     '#compare?old=twitter&new=leaf&largest=1541815603606036480&oldIds=1541815603606036480&newIds=1541815603606036480',
 } as const

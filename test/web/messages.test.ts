@@ -18,6 +18,14 @@ describe.each(others)('the messages in %s', (_, messages) => {
     }
   })
 
+  it('have the same lines, and the same code', () => {
+    const code = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code).sort()
+    for (const key of Object.keys(en) as (keyof typeof en)[]) {
+      expect(messages[key].split('\n').length, key).toBe(en[key].split('\n').length)
+      expect(code(messages[key]), key).toEqual(code(en[key]))
+    }
+  })
+
   it('are not English', () => {
     const same = (Object.keys(en) as (keyof typeof en)[]).filter(
       (key) => messages[key] === en[key] && /[a-z]{4}/.test(en[key]),

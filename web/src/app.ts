@@ -1,4 +1,5 @@
 import { Batch } from './ids/batch.ts'
+import { pastedId } from './ids/pasted.ts'
 import { applyPreferences, keepPreferences, type Preferences, readPreferences } from './preferences.ts'
 import { Job } from './slices.ts'
 import {
@@ -103,9 +104,12 @@ export class App {
     return job as Job<Result>
   }
 
-  /** Shows another view, as a new entry of the history. */
+  /** Shows another view, as a new entry of the history. The view Learn shows the id that is being parsed. */
   show(view: View): void {
     this.#writeAddress()
+    if (this.view === 'parse' && view === 'learn') {
+      Object.assign(this.values.learn, pastedId(this.values.parse, Date.now()))
+    }
     this.view = view
     history.pushState(this.values, '', this.link(view))
     this.draw()

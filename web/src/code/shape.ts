@@ -48,7 +48,7 @@ export function shapeOf(layout: Layout): Shape {
   })
   const field = (name: string) => fields.find(({ label }) => label === name) as CodeField
   // No character may end a comment, or PHP.
-  const name = layout.name.replace(/[^\p{L}\p{N} ._-]+/gu, ' ')
+  const name = layout.name.replace(/[^\p{L}\p{N}._-]+/gu, ' ')
   return {
     heading: [
       `Ids of the layout ${name}: ${layout.fields.map((field) => field.join(' ')).join(', ')};`,

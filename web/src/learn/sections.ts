@@ -67,6 +67,6 @@ export function valuesOf(layout: Layout, day: (ms: number) => string): Record<st
     tick: tickMs,
     epoch: new Date(epochMs).toISOString(),
     expires: day(layout.expiresAt.getTime()),
-    years: Math.floor(((layout.expiresAt.getTime() - epochMs) / yearMs) * 10) / 10,
+    years: Math.round(((layout.expiresAt.getTime() - epochMs) / yearMs) * 10) / 10,
   }
 }

@@ -80,6 +80,7 @@ export function designView(app: App): TemplateResult {
                   ${copyButton(app, () => codeOf(layout), t('copyCode'))}
                   <a class="button" href=${linkOf('generate', { ...defaults.generate, layout: layoutToText(layout) })}>${t('useGenerate')}</a>
                   <a class="button" href=${linkOf('parse', { ...app.values.parse, layout: layoutToText(layout), epoch: '' })}>${t('useParse')}</a>
+                  <a class="button" href=${linkOf('learn', { ...defaults.learn, layout: layoutToText(layout) })}>${t('learnLink')}</a>
                 </p>
               </section>`
       }

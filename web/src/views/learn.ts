@@ -83,13 +83,10 @@ export function learnView(app: App): TemplateResult {
   `
 }
 
-/** Returns the id of the field, or of the view Parse. */
+/** Reads the id of the field. */
 function idOf(app: App, typed: string, layout: Layout) {
   const text = typed.trim()
-  if (text === '') {
-    const { value } = trouble(() => readAnyId(app.values.parse.ids.trim(), Date.now()).id)
-    return { value: isId(value, layout) ? value : undefined, trouble: undefined }
-  }
+  if (text === '') return { value: undefined, trouble: undefined }
   const read = trouble(() => readAnyId(text, Date.now()).id)
   if (read.value === undefined || isId(read.value, layout)) return read
   const { value } = read
@@ -143,17 +140,18 @@ function linkTo([name, url]: readonly [string, string]): TemplateResult {
 
 function stepsTable(app: App, steps: readonly Step[]): TemplateResult {
   const columns = app.t('learnColumns').split('\n')
-  return html`<div class="scroll" tabindex="0" role="group" aria-label=${columns[0] as string}><table class="steps">
+  const [, decimal, hexadecimal, bits] = columns
+  return html`<table class="guesses steps">
     <thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
     <tbody>${steps.map(
       ({ formula, value }) => html`<tr>
         <th scope="row"><code>${formula}</code></th>
-        <td class="figure">${String(value)}</td>
-        <td><code>${hexOf(value)}</code></td>
-        <td><code>${bitsOf(value)}</code></td>
+        <td class="figure" data-label=${decimal as string}>${String(value)}</td>
+        <td data-label=${hexadecimal as string}><code>${hexOf(value)}</code></td>
+        <td data-label=${bits as string}><code>${bitsOf(value)}</code></td>
       </tr>`,
     )}</tbody>
-  </table></div>`
+  </table>`
 }
 
 function codeOf(app: App, language: string, layout: Layout): TemplateResult {

@@ -6,7 +6,7 @@ export const learnEn = {
   learn: 'Learn',
   learnLead: 'How a Snowflake id is made and taken apart.',
   learnLink: 'How it works',
-  learnIdHint: 'Empty: the id of the view Parse, or one of now.',
+  learnIdHint: 'Empty: an id of now.',
   learnNow: 'One of now',
   learnColumns: 'Step\nDecimal\nHexadecimal\nBits',
   learnWhat: `What it is

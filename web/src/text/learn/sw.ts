@@ -5,7 +5,7 @@ export const learnSw: LearnMessages = {
   learn: 'Jifunze',
   learnLead: 'Jinsi kitambulisho cha Snowflake kinavyotengenezwa na kuchanganuliwa.',
   learnLink: 'Jinsi kinavyofanya kazi',
-  learnIdHint: 'Tupu: kitambulisho cha Changanua, au cha sasa.',
+  learnIdHint: 'Tupu: kitambulisho cha sasa.',
   learnNow: 'Cha sasa',
   learnColumns: 'Hatua\nDesimali\nHeksadesimali\nBiti',
   learnWhat: `Ni nini
