@@ -22,7 +22,7 @@ const files = [
  * Pages whose JavaScript is not compiled. Their programs have parameters without types, and api.md leaves
  * imports out.
  */
-const onlyJavaScript = 'api databases leaving order testing wire stores/zookeeper'
+const onlyJavaScript = 'api databases how-it-works leaving order testing wire stores/zookeeper'
   .split(' ')
   .map((name) => `docs/${name}.md`)
 

@@ -43,6 +43,8 @@ export const documentsRunElsewhere = [
   'docs/testing.md',
   'docs/wire.md',
   'docs/redis-protocol.md',
+  // Made by the templates of the page, which test/web/code.long.test.ts runs.
+  'docs/how-it-works.md',
   // Made of the docstrings, whose examples test/api/docs.test.ts runs. `npm run check` compares them.
   'docs/api.md',
 ]

@@ -82,6 +82,8 @@ describeWith([missingChromium], 'the page in any place', () => {
     await page.getByRole('link', { name: 'Skip to the content' }).waitFor()
     await page.keyboard.press('Enter')
     await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('How it works')
+    await page.keyboard.press('Tab')
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('generate-layout')
     for (let i = 0; i < 4; i++) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')

@@ -20,7 +20,7 @@ describeWith([missingChromium], 'the view Learn', () => {
     const row = made.getByRole('row').filter({ hasText: 'timestamp = now − epoch' })
     expect((await row.innerText()).split(/\s+/).slice(-3)).toEqual([
       '41944705796',
-      '0x9c41a7004',
+      `0x${41944705796n.toString(16)}`,
       41944705796n.toString(2),
     ])
     const apart = page.getByRole('region', { name: 'How it is taken apart' })

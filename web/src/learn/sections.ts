@@ -34,7 +34,7 @@ export const alternatives: readonly Link[] = [
   ['ULID', 'https://github.com/ulid/spec'],
   ['ObjectId', 'https://www.mongodb.com/docs/manual/reference/bson-types/#objectid'],
   ['KSUID', 'https://github.com/segmentio/ksuid'],
-  ['AUTO_INCREMENT', 'https://www.postgresql.org/docs/current/ddl-identity-columns.html'],
+  ['AUTO_INCREMENT', 'https://dev.mysql.com/doc/refman/8.4/en/example-auto-increment.html'],
 ]
 
 export const references: readonly Link[] = [

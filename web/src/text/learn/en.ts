@@ -38,7 +38,7 @@ Two hosts with one number make the same id as soon as tick and sequence are the 
 In two’s complement −x has the bits of 2^64 − x, so −1 is all ones. \`-1 ^ (-1 << 5)\` in old code is 31: a mask of 5 ones.
 In a signed type, \`>>\` of a negative number fills up with ones.
 JavaScript’s \`<<\`, \`>>\` and \`&\` cut numbers to 32 bits: use bigints.`,
-  learnUse: 'How to use this page',
+  learnUse: 'How to use the page',
   learnWhen: `When to use such ids
 For keys that many hosts make, that have 8 bytes and sort by time. Not as secrets, and not as numbers without gaps.
 Orders: a service knows the id before it writes the row.
@@ -60,10 +60,10 @@ Sequence: if it begins at 0 in each tick, most ids of a quiet service are even, 
 Order: a later id of another host can be smaller, if its clock is behind. After \`observe(id)\` of graupel, the next ids are larger than that id.
 Guessing: an id tells its time and node, and others can be guessed. Check rights, or hide ids by a key.`,
   learnHistory: `History
-In 2010 Twitter moved tweets to Cassandra, which makes no ids.
+In 2010 Twitter wanted to move from MySQL to Cassandra, which makes no ids.
 Snowflake was a service in Scala, called by Thrift.
 It had to make 10 000 ids a second in each process, within 2 ms, roughly in the order of time.
-When ids passed 2^53, Twitter’s API got \`id_str\` for JavaScript.
+Its ids are above 2^53, so Twitter’s API got \`id_str\` for JavaScript.
 Others changed the parts: Instagram’s node is a shard, Discord’s epoch is 2015, Sonyflake’s tick 10 ms; Baidu’s seconds ran out in 2024.
 graupel keeps the bits, leases the node numbers, and remembers the last id through a restart.`,
   learnReferences: 'References',

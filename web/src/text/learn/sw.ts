@@ -59,10 +59,10 @@ Mfuatano: ukianza kwa 0 katika kila hatua, vitambulisho vingi vya huduma tulivu 
 Mpangilio: kitambulisho cha baadaye cha seva nyingine kinaweza kuwa kidogo, ikiwa saa yake iko nyuma. Baada ya \`observe(id)\` ya graupel, vinavyofuata ni vikubwa kuliko hicho.
 Kukisia: kitambulisho huonyesha muda na nodi yake, na vingine vinaweza kukisiwa. Kagua haki, au ficha vitambulisho kwa ufunguo.`,
   learnHistory: `Historia
-Mwaka 2010 Twitter ilihamishia twiti kwenye Cassandra, ambayo haitengenezi vitambulisho.
+Mwaka 2010 Twitter ilitaka kuhama kutoka MySQL hadi Cassandra, ambayo haitengenezi vitambulisho.
 Snowflake ilikuwa huduma ya Scala, iliyoitwa kwa Thrift.
 Ilipaswa kutengeneza vitambulisho 10 000 kwa sekunde katika kila mchakato, ndani ya milisekunde 2, takriban kwa mpangilio wa muda.
-Vitambulisho vilipopita 2^53, API ya Twitter ilipata \`id_str\` kwa JavaScript.
+Vitambulisho vyake huzidi 2^53, kwa hiyo API ya Twitter ilipata \`id_str\` kwa JavaScript.
 Wengine walibadilisha sehemu: nodi ya Instagram ni kipande, mwanzo wa Discord ni 2015, hatua ya Sonyflake ni milisekunde 10; sekunde za Baidu ziliisha 2024.
 graupel huhifadhi biti, hukodisha nambari za nodi, na hukumbuka kitambulisho cha mwisho baada ya kuanza upya.`,
   learnReferences: 'Marejeo',

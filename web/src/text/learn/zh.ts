@@ -59,10 +59,10 @@ JavaScript 的 \`<<\`、\`>>\` 和 \`&\` 会把数字截成 32 位：请使用 b
 顺序：如果另一台主机的时钟较慢，它稍后生成的 ID 可能更小。调用 graupel 的 \`observe(id)\` 之后，接下来的 ID 都大于该 ID。
 猜测：ID 会透露时间和节点，其他 ID 也可以猜到。请检查权限，或用密钥隐藏 ID。`,
   learnHistory: `历史
-2010 年，Twitter 把推文迁到 Cassandra，而它不生成 ID。
+2010 年，Twitter 打算从 MySQL 迁到 Cassandra，而后者不生成 ID。
 Snowflake 是用 Scala 编写的服务，通过 Thrift 调用。
 它要求每个进程每秒生成 10 000 个 ID，2 毫秒内应答，并大致按时间排序。
-当 ID 超过 2^53 时，Twitter 的 API 为 JavaScript 增加了 \`id_str\`。
+它的 ID 超过 2^53，所以 Twitter 的 API 为 JavaScript 增加了 \`id_str\`。
 其他系统改变了各部分：Instagram 的节点是分片，Discord 的起始时间是 2015 年，Sonyflake 的时间单位是 10 毫秒；百度以秒计的时间在 2024 年用尽。
 graupel 保留这些位，以租约分配节点编号，并在重启后记得上一个 ID。`,
   learnReferences: '参考资料',
