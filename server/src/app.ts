@@ -34,7 +34,7 @@ import { WatchedFiles } from './http/watched-files.js'
 import { certificateFamilies, connectionFamilies, fileFamilies, logFamilies, Metrics } from './metrics/metrics.js'
 import type { Options } from './options/table.js'
 import { RespServer } from './resp/server.js'
-import { decoderOf } from './routes/decode.js'
+import { decoderOf, readableOf } from './routes/decode.js'
 import { directIdRoute, type ServedLayouts, servedLayoutsOf } from './routes/ids.js'
 import { addRoutes, numberLoadsOf, openPaths } from './routes/index.js'
 import type { Service } from './service.js'
@@ -184,7 +184,8 @@ function makeFastify({
 /** Makes the servers of `--resp` and `--admin-port`. Limits connections, renews certificates. */
 function addServers(app: FastifyInstance, parts: Parts): Pick<App, 'admin' | 'resp'> {
   const { options, service, metrics, logger, tokens, pair, layouts, refusals, loads, takings } = parts
-  const respSources = { service, options, layouts, loads, decode: decoderOf(service), tokens, takings }
+  const [decode, readable] = [decoderOf(service), readableOf(service)]
+  const respSources = { service, options, layouts, loads, decode, readable, tokens, takings }
   const resp =
     options.resp === undefined
       ? undefined

@@ -1,5 +1,5 @@
 import { type Layout, layouts as presets } from '../index.js'
-import { fieldsText } from '../layout/index.js'
+import { fieldsText, type TagRole } from '../layout/index.js'
 import { type Arguments, helpFlag, type Manual, refuseWords } from './arguments.js'
 import { type Output, paintFor, table } from './output.js'
 
@@ -13,6 +13,8 @@ export const layoutsManual: Manual<typeof flags> = {
   notes: [
     'ids/s is the most that one node can make in a second. Ids of a layout that is',
     'decode only are made by the system of its name; graupel reads them.',
+    '--json has each field with its name, its bits and its role: timestamp, node,',
+    'sequence or tag (tag? if it has a default), the most significant field first.',
   ],
 }
 
@@ -56,12 +58,18 @@ function isExpired({ expiresAt }: Layout): boolean {
   return expiresAt.getTime() <= Date.now()
 }
 
-function describe(layout: Layout) {
+/** The role of a field; a tag that has a default is `tag?`. */
+function roleOf(field: string, role?: TagRole): 'timestamp' | 'node' | 'sequence' | TagRole {
+  return role ?? (field === 'timestamp' || field === 'sequence' ? field : 'node')
+}
+
+/** A layout as JSON. */
+export function describe(layout: Layout) {
   const { name, bits, fields, tickMs, epochMs, unsigned, decodeOnly, idsPerSecond, nodes, expiresAt } = layout
   return {
     name,
     bits,
-    fields: fields.map(([field, width]) => ({ name: field, bits: width })),
+    fields: fields.map(([field, width, role]) => ({ name: field, bits: width, role: roleOf(field, role) })),
     unsigned,
     decodeOnly,
     tickMs,

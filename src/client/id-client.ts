@@ -37,7 +37,21 @@ export type ClientOf<F extends readonly Field[]> =
 type ClientTagsOf<F extends readonly Field[]> =
   string extends TagOf<F> ? { with?(tags: GivenTags<F>): unknown } : [TagOf<F>] extends [never] ? unknown : TagClient<F>
 
-/** The member that only clients of layouts with tags have. */
+/**
+ * The member that only clients of layouts with tags have.
+ *
+ * @example
+ * const layout = defineLayout({
+ *   name: 'rows', // the service has a layout of this name and these fields
+ *   epochMs: Date.UTC(2024, 0, 1),
+ *   tickMs: 1,
+ *   fields: [['timestamp', 41], ['worker', 8], ['shard', 6, 'tag'], ['sequence', 8]],
+ * })
+ * async function insert(shard = 5) {
+ *   const ids = await connect({ url: 'http://127.0.0.1:4728', layout })
+ *   return ids.with({ shard }).nextAsync() // ids.decode(id).tags is { shard }
+ * }
+ */
 export interface TagClient<F extends readonly Field[] = readonly Field[]> {
   /**
    * Returns a view: a client whose ids have these tags. All views of a client share its batches and its

@@ -1,4 +1,5 @@
 import { high, low } from '../core/typed-array.js'
+import { addBits, isSigned, signError } from '../numbers/array.js'
 import type { ReadyNumbers } from '../numbers/source.js'
 import type { IdArray } from '../state/engine.js'
 
@@ -37,8 +38,9 @@ export class TaggedNumbers implements ReadyNumbers {
 
   fill(array: IdArray, from: number, to: number): number {
     if (this.#isClosed) return 0
+    if (this.#high >>> 31 === 1 && isSigned(array, 64)) throw signError()
     const count = this.#ready.fill(array, from, to)
-    for (let i = from; i < from + count; i++) array[i] = (array[i] as bigint) | this.#tags
+    addBits(array, from, from + count, this.#high, this.#low)
     return count
   }
 

@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
+import { describe as describeLayout } from '../../src/cli/layouts.js'
 import { howLongAgo, localTime, paintFor, plain } from '../../src/cli/output.js'
-import { composeId, encodeId, encodings, type Layout, layouts, type TextEncoding } from '../../src/index.js'
+import {
+  composeId,
+  defineLayout,
+  encodeId,
+  encodings,
+  type Layout,
+  layouts,
+  type TextEncoding,
+} from '../../src/index.js'
 import { picture } from '../../src/inspect/picture.js'
 import {
   onlyLikely,
@@ -395,5 +404,27 @@ describe('graupel layouts', () => {
     }
     expect(listed.find(({ name }) => name === 'sonyflake')).toMatchObject({ idsPerSecond: 25_600, nodes: 65_536 })
     expect(listed.find(({ name }) => name === 'mastodon')).toMatchObject({ decodeOnly: true })
+    expect(listed.find(({ name }) => name === 'twitter')).toMatchObject({
+      fields: [
+        { name: 'timestamp', bits: 41, role: 'timestamp' },
+        { name: 'datacenter', bits: 5, role: 'node' },
+        { name: 'worker', bits: 5, role: 'node' },
+        { name: 'sequence', bits: 12, role: 'sequence' },
+      ],
+    })
+  })
+
+  it('describes tags as JSON, with and without a default', () => {
+    const fields = [
+      ['timestamp', 41],
+      ['sequence', 10],
+      ['shard', 6, 'tag'],
+      ['kind', 1, 'tag?'],
+    ] as const
+    const layout = defineLayout({ name: 'tagged', epochMs: 0, tickMs: 1, fields })
+    expect(describeLayout(layout as unknown as Layout).fields.slice(2)).toEqual([
+      { name: 'shard', bits: 6, role: 'tag' },
+      { name: 'kind', bits: 1, role: 'tag?' },
+    ])
   })
 })

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { composeId, decode, defineLayout, type Layout, layouts } from 'graupel'
+import { composeId, createGenerator, decode, defineLayout, type Layout, layouts } from 'graupel'
 import { connect } from 'graupel/client'
 import { createUuidGenerator, decodeUuid } from 'graupel/uuid'
 import { describe, expect, it } from 'vitest'
@@ -38,6 +38,42 @@ function slotOf(id: bigint): bigint {
 }
 
 describe('a view of a client', () => {
+  it('refuses a BigInt64Array for a tag in the sign bit, before it takes an id, as a generator does', async () => {
+    const layout = defineLayout({
+      name: 'signed',
+      epochMs: Date.UTC(2024, 0),
+      tickMs: 1,
+      fields: [
+        ['urgent', 1, 'tag?'],
+        ['timestamp', 41],
+        ['worker', 10],
+        ['sequence', 12],
+      ],
+    })
+    const { url } = await startService({ layouts: [layout] as readonly Layout[] })
+    using client = await connect({ url, layout, count: 100 })
+    using generator = createGenerator({ node: 1, layout, namespace: `client ${Math.random()}` })
+    for (const ids of [client, generator]) {
+      const view = ids.with({ urgent: 1 })
+      expect(caught(() => view.fill(new BigInt64Array(5)))).toMatchObject({ code: 'ERR_ARRAY_INVALID' })
+      await expect(view.fillAsync(new BigInt64Array(5))).rejects.toMatchObject({ code: 'ERR_ARRAY_INVALID' })
+      expect(ids.stats().issued).toBe(0)
+      for (const id of view.fill(new BigUint64Array(5))) expect(id >> 63n).toBe(1n)
+      for (const id of ids.with({ urgent: 0 }).fill(new BigInt64Array(5))) expect(id >> 62n).toBe(0n)
+    }
+  })
+
+  it('adds its tags to the part of an array that it fills, and to no more', async () => {
+    using client = await connect({ url, layout: small, count: 100 })
+    const around = new BigUint64Array(12)
+    const array = new BigUint64Array(around.buffer, 8, 10)
+    const view = client.with({ kind: 5, shard: 2 })
+    expect(view.fill(array)).toBe(array)
+    for (const id of array) expect(decode(id, small).tags).toEqual({ kind: 5, shard: 2 })
+    expect([around[0], around[11]]).toEqual([0n, 0n])
+    expect([...array]).toEqual([...new Set(array)].sort((a, b) => (a < b ? -1 : 1)))
+  })
+
   it('has all calls of a client, and its tags in each id', async () => {
     using client = await connect({ url, layout: rows, count: 100 })
     const view = client.with({ shard: 5 })

@@ -72,6 +72,17 @@ describe('ids', () => {
     const flat = Object.entries(parts).flat()
     expect(await client.ask('ID.DECODE', id)).toEqual([...flat, 'fields', Object.entries(fields).flat()])
   })
+
+  it('are decoded as LAYOUT says, also if the service does not make ids of it', async () => {
+    for (const layout of ['twitter', 'js53', 'mastodon']) {
+      const id = '1541815603606036'
+      const answer = await fetch(`${service.url}/v1/ids/${id}?layout=${layout}`)
+      const { fields, ...parts } = (await answer.json()) as { fields: Record<string, number> }
+      expect(parts).toMatchObject({ layout })
+      const flat = [...Object.entries(parts).flat(), 'fields', Object.entries(fields).flat()]
+      expect(await client.ask('ID.DECODE', id, 'layout', layout)).toEqual(flat)
+    }
+  })
 })
 
 describe('a pipeline', () => {
@@ -140,6 +151,10 @@ describe('commands of a connection', () => {
     ['ID.NEXT', '65537', 'ERR_OPTION_INVALID n is "65537"'],
     ['ID.NEXT', '1', 'json', 'ERR_OPTION_INVALID FORMAT is "json"'],
     ['ID.DECODE', 'x', 'ERR_ID_INVALID'],
+    ['ID.DECODE', '1', 'LAYOUT', 'none', 'ERR_OPTION_INVALID LAYOUT is "none"'],
+    ['ID.DECODE', '1', 'LAYOUT', 'ERR Syntax error in ID.DECODE at "LAYOUT"; give LAYOUT and a name'],
+    ['ID.DECODE', '1', 'FORMAT', 'hex', 'ERR Syntax error in ID.DECODE at "FORMAT"'],
+    ['ID.DECODE', '1', 'LAYOUT', 'js53', 'more', "ERR wrong number of arguments for 'id.decode' command"],
     ['INCR', '', 'ERR_OPTION_INVALID'],
     ['INCR', 'n'.repeat(129), 'ERR_OPTION_INVALID'],
     ['INCR', 'a\ufffd', 'ERR_REQUEST_INVALID a word has bytes that are no UTF-8, or the character U+FFFD'],

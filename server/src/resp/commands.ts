@@ -128,9 +128,9 @@ const commands: Readonly<Record<string, Command>> = {
     },
   },
   'ID.DECODE': {
-    words: [2, 2],
-    run([, id = ''], { protocol }, { decode }) {
-      const { fields, tags, ...parts } = decode(id)
+    words: [2, 4],
+    run([, id = '', ...options], { protocol }, { decode, readable }) {
+      const { fields, tags, ...parts } = decode(id, readLayout(options, readable))
       const replies = (given: object) =>
         Object.fromEntries(Object.entries(given).map(([name, value]) => [name, replyOf(value)]))
       const numbers = (given: object) => map(replies(given), protocol)
@@ -140,6 +140,15 @@ const commands: Readonly<Record<string, Command>> = {
 }
 
 const formats = oneOf('how ids are written', textEncodings)
+
+/** Reads the words of `ID.DECODE` behind the id. @throws Problem, Refused */
+function readLayout([word, value]: readonly string[], readable: Sources['readable']): { readonly layout?: string } {
+  if (word === undefined) return {}
+  if (word.toUpperCase() !== 'LAYOUT' || value === undefined) {
+    throw new Refused('ERR', `Syntax error in ID.DECODE at ${shown(word)}; give LAYOUT and a name, or the id alone`)
+  }
+  return { layout: oneOf('the layout of the id', [...readable.keys()]).read('LAYOUT', value) }
+}
 
 /** Reads the words of `ID.NEXT` behind the count. @throws Problem, Refused */
 function readWish(words: readonly string[], { layouts }: Sources): IdWish & { readonly layout?: string } {

@@ -1,4 +1,4 @@
-import type { TextEncoding } from 'graupel'
+import type { Layout, TextEncoding } from 'graupel'
 import { shown } from '../failure.js'
 import { heldCountOf, type Load, type NumberLoads } from '../http/load.js'
 import { wholeNumber } from '../http/parameters.js'
@@ -27,6 +27,8 @@ export interface Sources {
   readonly layouts: ServedLayouts
   readonly loads: NumberLoads
   readonly decode: Decoder
+  /** The layouts of {@link decode}, by their names. */
+  readonly readable: ReadonlyMap<string, Layout>
   /** `undefined` if the service needs no token. */
   readonly tokens: { readonly value: Tokens } | undefined
   /** `undefined` without `--log-ids`. */

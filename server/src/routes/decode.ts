@@ -15,7 +15,7 @@ export type Decoder = ReturnType<typeof decoderOf>
  * The layouts whose ids the service reads, by their names. A layout of the service replaces a preset of the
  * same name.
  */
-function knownOf({ ids }: Service): ReadonlyMap<string, Layout> {
+export function readableOf({ ids }: Service): ReadonlyMap<string, Layout> {
   const own = [...ids].map(([name, { layout }]): [string, Layout] => [name, layout])
   return new Map([...(Object.entries(layouts) as [string, Layout][]), ...own])
 }
@@ -28,7 +28,7 @@ interface Asked {
 }
 
 export function decoderOf(service: Service) {
-  const known = knownOf(service)
+  const known = readableOf(service)
   const [byDefault = ''] = service.ids.keys()
   return (text: string, query: Asked = {}) => {
     const named = known.get(query.layout ?? byDefault) as Layout
@@ -41,7 +41,7 @@ export function decoderOf(service: Service) {
 }
 
 export function addDecodeRoutes(app: FastifyInstance, service: Service): void {
-  const known = knownOf(service)
+  const known = readableOf(service)
   const decodeText = decoderOf(service)
   const [byDefault] = service.ids.keys()
   const parameters = {

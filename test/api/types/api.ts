@@ -18,7 +18,15 @@ import {
   type Serial,
   timestampMsOf,
 } from 'graupel'
-import { type ClientStats, connect, type IdClient, type NumberClient } from 'graupel/client'
+import {
+  type ClientOf,
+  type ClientStats,
+  type ClientView,
+  connect,
+  type IdClient,
+  type NumberClient,
+  type TagClient,
+} from 'graupel/client'
 import { defineKind, type Kind } from 'graupel/kind'
 import type { Lease, LeaseEvent } from 'graupel/lease'
 import { createMask, type Mask } from 'graupel/mask'
@@ -353,3 +361,40 @@ composeId({ timestampMs: 0, node: 1 }, tagged)
 // @ts-expect-error the layout has no tags
 createGenerator({ node: 1 }).with({})
 export const shardOfId: number = decode(untagged.with({ shard: 5, kind: 1 }).next(), tagged).tags.shard
+
+// The same of a client: it has views, and a tag that has to be chosen hides its calls.
+const taggedClient: ClientOf<typeof tagged.fields> = await connect({ url: 'https://a', layout: tagged })
+const clientView: ClientView<typeof tagged.fields> = taggedClient.with({ shard: 5 })
+export const shardOfView: number = clientView.tags.shard
+export const shardOfOther: number = clientView.decode(await clientView.with({ shard: 6, kind: 1 }).nextAsync()).tags.shard
+// @ts-expect-error the shard has to be chosen
+taggedClient.next()
+// @ts-expect-error the shard has to be chosen
+taggedClient.nextAsync()
+// @ts-expect-error the shard is missing
+taggedClient.with({})
+// @ts-expect-error the shard is misspelt, and missing
+taggedClient.with({ shrad: 5 })
+// @ts-expect-error no such tag
+taggedClient.with({ shard: 5, kid: 1 })
+// @ts-expect-error no number
+taggedClient.with({ shard: '5' })
+// @ts-expect-error no such tag
+clientView.tags.shrad
+// @ts-expect-error a layout without tags has no views
+remote.with({})
+// A tag that has a default may be left out, so the client hands out ids itself, and is a source of views.
+const optional = defineLayout({
+  name: 'optional',
+  epochMs: 0,
+  tickMs: 1,
+  fields: [
+    ['timestamp', 41],
+    ['worker', 8],
+    ['kind', 4, 'tag?'],
+    ['sequence', 10],
+  ],
+})
+const optionalClient: IdClient<typeof optional.fields> = await connect({ url: 'https://a', layout: optional })
+const viewsOf: TagClient<typeof optional.fields> = optionalClient
+export const kindsOfViews = [optionalClient.next(), viewsOf.with({}).next(), viewsOf.with({ kind: 3 }).tags.kind]
