@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { OpenedStore } from 'graupel/stores/url'
 import { makeApp } from './app.js'
 import { type Ending, ended } from './ending.js'
 import { logEvents } from './events.js'
-import { StartError } from './failure.js'
 import { Listener } from './http/listener.js'
 import { Metrics } from './metrics/metrics.js'
 import { observedStore } from './metrics/observed-store.js'
@@ -71,7 +69,6 @@ export async function run(
 ): Promise<void> {
   await checkNumbers(options)
   const opened = await storeOf(options)
-  await checkStrict(options, opened)
   const metrics = new Metrics()
   const service = new Service(options, opened, observedStore(opened.store, metrics.storeTimes), worker)
   let isClosed = false
@@ -111,16 +108,6 @@ export async function run(
     service.isStopping = true
     if (!isClosed) await closeInTime(service).catch(() => {})
   }
-}
-
-/** Refuses a strict group on a store that forgets: two servers would give ids. @throws StartError */
-async function checkStrict({ strict }: Options, opened: OpenedStore): Promise<void> {
-  if (!strict || opened.store.durable) return
-  await opened.close()
-  throw new StartError(
-    'ERR_OPTION_INVALID',
-    `--strict is given, and the store ${opened.shown} may forget what it has acknowledged, so the order could be wrong; give a durable store, or --assume-durable if it never forgets`,
-  )
 }
 
 async function closeInTime(service: Service): Promise<void> {

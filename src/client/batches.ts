@@ -61,6 +61,8 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   added = 0
   /** The largest id that was observed; -1n before. Smaller ids are not handed out. */
   observed = -1n
+  /** The largest observed id above which the service has given ids; -1n before. */
+  #accepted = -1n
   /** The time of the service at the last request, less the time of each clock (see {@link Batch.age}). */
   #serviceMs = 0
   #serviceWallMs = 0
@@ -195,6 +197,16 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
    */
   get serviceMs(): number {
     return Math.max(this.#clock.monotonicMs() + this.#serviceMs, this.#clock.wallMs() + this.#serviceWallMs)
+  }
+
+  /** The service has given ids above an observed id. */
+  accept(id: bigint): void {
+    if (id > this.#accepted) this.#accepted = id
+  }
+
+  /** Forgets the observed ids above which the service gives none. */
+  forget(): void {
+    this.observed = this.#accepted
   }
 
   /** Drops the ids up to `id`, also those of batches that come later. Ids of a batch ascend. */

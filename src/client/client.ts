@@ -47,7 +47,7 @@ class Shared {
   constructor(options: ResolvedOptions, clock: Clock) {
     const { count, maxCount, batchMs, maxWaitMs } = options
     const batches = new Batches(options, clock, () => this.prefetcher.ask())
-    const service = new Service(options, clock, () => batches.observed)
+    const service = new Service(options, clock, batches)
     this.#options = options
     this.clock = clock
     this.batches = batches
@@ -91,6 +91,8 @@ class Shared {
   }
 
   #emptyError(failure: Error | undefined): unknown {
+    // Only now, because the caller learns from this error that the next ids may be smaller.
+    if ((failure as GraupelError | undefined)?.code === 'ERR_CLOCK_SKEW') this.batches.forget()
     if (failure !== undefined) return againOf(failure)
     return new GraupelError(
       'ERR_EMPTY',

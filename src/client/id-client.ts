@@ -96,7 +96,8 @@ export interface LayoutClient<F extends readonly Field[] = readonly Field[]> {
    * @returns The id, as a bigint.
    * @throws TypeError, RangeError `ERR_ID_INVALID`; GraupelError `ERR_CLOCK_SKEW` for an id more than 1000
    * ms, or two ticks, ahead of the clock of the service, `ERR_CLOSED`; RangeError `ERR_LAYOUT_INVALID` for a
-   * layout whose ids do not sort by time. Nothing has changed then.
+   * layout whose ids do not sort by time. Nothing has changed then. A later call for ids throws
+   * `ERR_CLOCK_SKEW` if the service refuses the id, which is forgotten then.
    */
   observe(this: void, id: GivenId<F>): bigint
 }
@@ -111,7 +112,7 @@ export interface BaseClient extends Iterable<bigint>, Disposable {
    *
    * @throws GraupelError `ERR_EMPTY` if the next ids are on their way; `ERR_SERVICE_UNAVAILABLE`,
    * `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID` if they could not be fetched, which starts another attempt;
-   * `ERR_CLOSED`.
+   * `ERR_CLOCK_SKEW` if the service has refused an observed id; `ERR_CLOSED`.
    */
   next(this: void): bigint
   /** Hands out one id in decimal digits. @throws as `next` */
@@ -121,7 +122,7 @@ export interface BaseClient extends Iterable<bigint>, Disposable {
    * they were made.
    *
    * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_REFUSED`, `ERR_SERVICE_INVALID`,
-   * `ERR_CLOSED`
+   * `ERR_CLOCK_SKEW` as `next`; `ERR_CLOSED`
    */
   nextAsync(this: void): Promise<bigint>
   /**

@@ -11,6 +11,8 @@ export interface Refused {
   /** The token, which no message may show. */
   readonly token: string | undefined
   readonly wallMs: number
+  /** The largest observed id, above which ids were asked for; -1n if none was observed. */
+  readonly after: bigint
   readonly signal: AbortSignal
 }
 
@@ -27,10 +29,10 @@ export class CountRefused extends Error {
 /**
  * Makes the error of an answer without ids.
  *
- * @returns GraupelError `ERR_SERVICE_REFUSED`, which is not tried again; `ERR_SERVICE_UNAVAILABLE` or
- * `ERR_SERVICE_INVALID`; or a {@link CountRefused}.
+ * @returns GraupelError `ERR_SERVICE_REFUSED`, which is not tried again; `ERR_SERVICE_UNAVAILABLE`,
+ * `ERR_SERVICE_INVALID`; `ERR_CLOCK_SKEW` if the observed id is too far ahead; or a {@link CountRefused}.
  */
-export async function refusalOf(answer: Answer, { url, count, token, wallMs, signal }: Refused): Promise<Error> {
+export async function refusalOf(answer: Answer, { url, count, token, wallMs, after, signal }: Refused): Promise<Error> {
   const { status, headers } = answer
   // A browser hides the details of a redirect, and shows status 0.
   if (status === 0 || (status >= 300 && status < 400)) {
@@ -50,7 +52,8 @@ export async function refusalOf(answer: Answer, { url, count, token, wallMs, sig
   const message = `${url} answered ${status}${detail === '' ? '' : `: ${detail}`}`
   if (status >= 500 || status === 408 || status === 425 || status === 429) {
     const retryAfterMs = retryAfterOf(headers.get('retry-after'), wallMs)
-    return new GraupelError('ERR_SERVICE_UNAVAILABLE', message, retryAfterMs === undefined ? {} : { retryAfterMs })
+    const code = after >= 0n && problem.code === 'ERR_CLOCK_SKEW' ? 'ERR_CLOCK_SKEW' : 'ERR_SERVICE_UNAVAILABLE'
+    return new GraupelError(code, message, retryAfterMs === undefined ? {} : { retryAfterMs })
   }
   const { parameter, maximum } = problem
   if (
@@ -70,6 +73,7 @@ export async function refusalOf(answer: Answer, { url, count, token, wallMs, sig
  */
 interface ProblemDetails {
   readonly detail?: unknown
+  readonly code?: unknown
   readonly parameter?: unknown
   readonly maximum?: unknown
 }

@@ -28,6 +28,8 @@ function knownExtras(): Extras {
 interface RequestingClient {
   /** Returns the largest id that was observed; -1n if none was. */
   observed(): bigint
+  /** A server has given ids above an observed id. */
+  accepted(after: bigint): void
   /** Gets each answer without ids. */
   refused(answer: Answer): void
 }
@@ -58,8 +60,8 @@ export class Requests {
   /**
    * Asks a server once. An answer that comes after the deadline or the signal is dropped.
    *
-   * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_INVALID`, `ERR_SERVICE_REFUSED`; {@link
-   * CountRefused}; TypeError, RangeError `ERR_OPTION_INVALID` of the token; the reason of the signal.
+   * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_INVALID`, `ERR_SERVICE_REFUSED`,
+   * `ERR_CLOCK_SKEW`; {@link CountRefused}; TypeError, RangeError `ERR_OPTION_INVALID` of the token; the reason of the signal.
    */
   async ask(server: Server, count: number, signal: AbortSignal): Promise<Batch> {
     const { callTimeoutMs } = this.#options
@@ -94,6 +96,7 @@ export class Requests {
     // Only now, because the answer of a request that was given up must not be remembered.
     const fault = this.#replays.refuse(runs.first(0), runs.last(runs.length - 1))
     if (fault !== undefined) throw invalid(server.url, `was given before: ${fault}`)
+    this.#client.accepted(after)
     return new Batch(runs, count, askedMs, askedWallMs, generation)
   }
 
@@ -115,7 +118,8 @@ export class Requests {
       const answer = await this.#send(target, given, signal)
       if (answer.status === 200) return readRuns(answer, asked, signal)
       this.#client.refused(answer)
-      const refusal = await refusalOf(answer, { url, count, token: given, wallMs: this.#clocks.wallMs(), signal })
+      const wallMs = this.#clocks.wallMs()
+      const refusal = await refusalOf(answer, { url, count, token: given, wallMs, after, signal })
       // The token may have been rotated since the function gave it.
       const isStale = answer.status === 401 && typeof token === 'function' && !isAgain
       if (!isStale) throw refusal

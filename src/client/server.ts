@@ -1,3 +1,4 @@
+import type { GraupelError } from '../core/errors.js'
 import type { Clock } from '../core/timing.js'
 
 /**
@@ -45,7 +46,7 @@ export class Server {
     this.notBeforeMs = 0
   }
 
-  failed(error: Error & { retryAfterMs?: number }, { monotonicMs, random }: Clock): void {
+  failed(error: Pick<GraupelError, 'message' | 'retryAfterMs'>, { monotonicMs, random }: Clock): void {
     const mostMs = Math.min(firstPauseMs * 2 ** this.#inRow, maxPauseMs)
     this.#inRow++
     this.#failures++

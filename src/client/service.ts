@@ -1,5 +1,6 @@
 import { GraupelError } from '../core/errors.js'
 import { type Clock, sleep } from '../core/timing.js'
+import type { Batches } from './batches.js'
 import type { ResolvedOptions } from './options.js'
 import { CountRefused } from './refusal.js'
 import { Replays } from './replays.js'
@@ -47,13 +48,14 @@ export class Service {
   readonly #requests: Requests
   readonly #servers: Servers
 
-  /** @param observed - Returns the largest observed id. Each attempt asks for ids above it. */
-  constructor(options: ResolvedOptions, clock: Clock, observed: () => bigint) {
+  /** @param batches - Each attempt asks for ids above the largest id that they have observed. */
+  constructor(options: ResolvedOptions, clock: Clock, batches: Pick<Batches, 'observed' | 'accept'>) {
     this.#options = options
     this.#clock = clock
     this.#servers = new Servers(options.urls, clock.random())
     this.#requests = new Requests(options, clock, new Replays(options.layout), {
-      observed,
+      observed: () => batches.observed,
+      accepted: (after) => batches.accept(after),
       refused: ({ headers }) => {
         const holder = headers.get(holderHeader)
         if (holder !== null) this.#servers.prefer(holder)
@@ -87,10 +89,14 @@ export class Service {
           server.maxCount = error.most
           continue
         }
-        server.failed(error as Error, this.#clock)
         const { code } = error as GraupelError
-        const isWorthMore = code === 'ERR_SERVICE_UNAVAILABLE' || code === 'ERR_SERVICE_INVALID'
-        if (!isWorthMore || failed++ === this.#options.retries) throw error
+        // The server works, and refuses this id alone. So its Retry-After holds no other request back.
+        const isAhead = code === 'ERR_CLOCK_SKEW'
+        server.failed(isAhead ? { message: (error as Error).message } : (error as Error), this.#clock)
+        const isWorthMore = isAhead || code === 'ERR_SERVICE_UNAVAILABLE' || code === 'ERR_SERVICE_INVALID'
+        if (isWorthMore && failed++ < this.#options.retries) continue
+        if (isAhead) server.notBeforeMs = 0
+        throw error
       }
     }
   }

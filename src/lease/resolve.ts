@@ -24,24 +24,40 @@ export function resolveLeaseOptions<F extends readonly Field[]>(options: LeaseOp
   const layout = resolveLayout({ layout: read.layout, epoch })
   checkLifetime(layout, platform.wallMs())
   checkWindow(read.windowMs, layout, read.store)
-  if (read.strict) checkStrict(read)
+  if (read.strict) checkStrict(read, layout)
   return { ...others, owner, layout, nodes: chooseNodes(layout, node, nodes) }
 }
 
 /**
  * A store that forgets a record lets another lease take the node while the holder still answers. A lease that
- * waits for its floor for a window, because the store's clock is ahead, would lose its node meanwhile.
+ * waits for its floor for a window, because the store's clock is ahead, would lose its node meanwhile. The
+ * ids of a node ascend if the timestamp is their first field and no tag is above the sequence.
  */
-function checkStrict({
-  store,
-  windowMs,
-  maxClockSkewMs,
-}: Pick<ResolvedLeaseOptions, 'store' | 'windowMs' | 'maxClockSkewMs'>): void {
+function checkStrict(
+  { store, windowMs, maxClockSkewMs }: Pick<ResolvedLeaseOptions, 'store' | 'windowMs' | 'maxClockSkewMs'>,
+  { name, placements, tagFields, sequence }: Pick<Layout, 'name' | 'placements' | 'tagFields' | 'sequence'>,
+): void {
   if (!store.durable) {
     throw typeError(
       'ERR_OPTION_INVALID',
-      `strict is true, and the store '${store.name}' may forget what it has acknowledged, so the order could be wrong; use a durable store, or pass assumeDurable: true to it if it never forgets`,
+      `strict is true, and the store '${store.name}' may forget what it has acknowledged, so the order could be wrong; use a durable store, or pass assumeDurable: true (--assume-durable) if it never forgets`,
       'strict',
+    )
+  }
+  const [first] = placements
+  if (first?.name !== 'timestamp') {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `strict is true, and the ids of layout '${name}' begin with the ${first?.name}, so later ids may be smaller; pass a layout that begins with the timestamp`,
+      'layout',
+    )
+  }
+  const tag = tagFields.find(({ shift }) => shift > sequence.shift)
+  if (tag !== undefined) {
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `strict is true, and the tag '${tag.name}' of layout '${name}' is above its sequence, so later ids of a tick may be smaller; pass a layout whose tags are below the sequence`,
+      'layout',
     )
   }
   if (windowMs >= 2 * maxClockSkewMs) return

@@ -5,6 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { Batches } from '../../src/client/batches.js'
 import { connectBy } from '../../src/client/client.js'
 import { Batch, Runs } from '../../src/client/runs.js'
+import { platform } from '../../src/platform/node.js'
+import { startService } from '../server/support/in-process.ts'
 import { caught } from '../support/engines.js'
 import { randomFrom, seededRandom } from '../support/random.ts'
 import { writeRuns, writeSingles } from '../support/runs.ts'
@@ -196,6 +198,49 @@ describe('observe of a client', () => {
     expect(caught(() => ids.observe(seen + (1n << 22n))).code).toBe('ERR_CLOCK_SKEW')
     ids.close()
     await expect(next).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+  })
+
+  it('reports an id that the service refuses to the calls that wait for it, and forgets it then', async () => {
+    const { url } = await startService()
+    let stepMs = 0
+    // A host whose clock steps an hour ahead takes that for the time of the service.
+    const clocks = { ...platform, wallMs: () => Date.now() + stepMs, random: () => 0 }
+    const ids = await connectBy({ url, count: 10, retries: 2, maxAgeMs: Infinity }, clocks)
+    const seen = ids.observe(ahead(200))
+    expect(await ids.nextAsync()).toBeGreaterThan(seen)
+    stepMs = 3_600_000
+    const far = ids.observe(ahead(1_800_000))
+    const { failures } = ids.stats()
+    const waiting = await Promise.allSettled([ids.nextAsync(), ids.nextAsync()])
+    for (const outcome of waiting) {
+      const { reason } = outcome as PromiseRejectedResult
+      expect(reason).toMatchObject({ name: 'GraupelError', code: 'ERR_CLOCK_SKEW' })
+      expect(reason.message).toMatch(/^http:.* answered 503: after: the id \d+ of node 9 has the time /)
+      expect(reason.retryAfterMs).toBe(30_000)
+    }
+    expect(ids.stats().failures).toBe(failures + 3)
+    for (let i = 0; i < 30; i++) {
+      const id = await ids.nextAsync()
+      expect(id).toBeGreaterThan(seen)
+      expect(id).toBeLessThan(far)
+    }
+    // The answers have the time of the service.
+    expect(caught(() => ids.observe(far)).code).toBe('ERR_CLOCK_SKEW')
+    ids.close()
+  })
+
+  it('reports such an id to a call that does not wait, too, and keeps it until then', async () => {
+    const { url } = await startService()
+    let stepMs = 0
+    const clocks = { ...platform, wallMs: () => Date.now() + stepMs, random: () => 0 }
+    const ids = await connectBy({ url, count: 10, retries: 0, maxAgeMs: Infinity }, clocks)
+    stepMs = 3_600_000
+    const far = ids.observe(ahead(1_800_000))
+    await until(() => ids.stats().failure.includes(`the id ${far} of node 9`))
+    expect(caught(() => ids.next())).toMatchObject({ code: 'ERR_CLOCK_SKEW', retryAfterMs: 30_000 })
+    await until(() => ids.stats().left > 0)
+    expect(ids.next()).toBeLessThan(far)
+    ids.close()
   })
 
   it('is the observe of its UUIDs', async () => {

@@ -41,6 +41,7 @@ describe('a view of a client', () => {
   it('refuses a BigInt64Array for a tag in the sign bit, before it takes an id, as a generator does', async () => {
     const layout = defineLayout({
       name: 'signed',
+      unsigned: true,
       epochMs: Date.UTC(2024, 0),
       tickMs: 1,
       fields: [

@@ -1,7 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { platform } from '#platform'
 import { createGenerator } from '../../src/generator/create.js'
+import { defineLayout } from '../../src/layout/index.js'
 import { acquireLease, type Lease } from '../../src/lease/lease.js'
 import type { LeaseEvent } from '../../src/platform/events.js'
 import { memoryStore } from '../../src/stores/memory-store.js'
@@ -178,6 +179,28 @@ it('is refused on a store that may forget', async () => {
     name: 'TypeError',
     code: 'ERR_OPTION_INVALID',
     option: 'strict',
+  })
+})
+
+describe('it is refused for a layout whose later ids may be smaller:', () => {
+  const sequence = ['sequence', 16] as const
+  const timestamp = ['timestamp', 41] as const
+  const shard = ['shard', 6, 'tag?'] as const
+
+  it.each([
+    ['one that begins with the sequence', [sequence, timestamp], /begin with the sequence/],
+    ['a tag above the sequence', [timestamp, shard, sequence], /the tag 'shard' of layout 'own' is above its sequence/],
+  ] as const)('%s', async (_, fields, message) => {
+    const own = defineLayout({ name: 'own', epochMs: 0, tickMs: 1, fields: [...fields] })
+    const error = await acquireLease({ store: memoryStore(), layout: own, strict: true }).catch((reason) => reason)
+    expect(error).toMatchObject({ name: 'RangeError', code: 'ERR_OPTION_INVALID', option: 'layout' })
+    expect(error.message).toMatch(message)
+  })
+
+  it('tags below the sequence are taken', async () => {
+    const own = defineLayout({ name: 'own', epochMs: 0, tickMs: 1, fields: [timestamp, sequence, shard] })
+    const lease = await time.until(acquireLease({ store: memoryStore(), layout: own, strict: true }))
+    await time.until(lease.release())
   })
 })
 

@@ -1,7 +1,9 @@
-import { defineLayout } from 'graupel'
+import { defineLayout, type Layout } from 'graupel'
 import { memoryStore, type Store } from 'graupel/stores'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { exitCodeOf } from '../../server/src/failure.ts'
 import { complete } from '../../server/src/options/complete.ts'
+import type { IdSource } from '../../server/src/sources/id-source.ts'
 import { until } from '../support/until.ts'
 import { makeService, optionsOf, seriesOf, startService } from './support/in-process.ts'
 import { RespClient } from './support/resp.ts'
@@ -110,6 +112,44 @@ test('a holder whose store is away answers no longer when its term is over, thou
   expect([source?.stats()?.ids.issued, source?.totals().issued]).toEqual([1, issued + 1])
 })
 
+test('a holder whose clock is ahead is ready as long as its lease is renewed in time, whatever is left of its ceiling', async () => {
+  const inner = memoryStore()
+  const store: Store = { ...inner, nowMs: async () => Date.now() - 900 }
+  const { app, service } = await makeService(flags, store)
+  await service.open()
+  const source = service.ids.get('twitter') as IdSource
+  const { renewals } = source.totals()
+  // The time at which half of a window is over. The term reads a clock that no test replaces.
+  const halfMs = Date.now() + 500
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(halfMs)
+  const term = vi.spyOn(source, 'termMs', 'get').mockReturnValue(1480)
+  expect(source.readiness()).toMatchObject({ isReady: true, remainingMs: expect.closeTo(600, -3) })
+  term.mockReturnValue(660)
+  const reason = "the store has not renewed the lease of node 0 of layout 'twitter' in time"
+  expect(source.readiness()).toMatchObject({ isReady: false, reason })
+  expect(source.readiness()).not.toHaveProperty('refusal')
+  term.mockReturnValue(0)
+  expect(source.readiness()).toMatchObject({ isReady: false, remainingMs: 0, refusal: { code: 'ERR_LEASE_EXPIRED' } })
+  clock.mockRestore()
+  term.mockRestore()
+  await until(() => source.totals().renewals > renewals + 1)
+  expect((await app.inject('/readyz')).statusCode).toBe(200)
+})
+
+test('a holder whose clock differs by more than maxClockSkewMs is not renewed, so it stops being ready', async () => {
+  const inner = memoryStore()
+  let aheadMs = 900
+  const store: Store = { ...inner, nowMs: async () => Date.now() - aheadMs }
+  const { app, service } = await makeService(flags, store)
+  await service.open()
+  const source = service.ids.get('twitter') as IdSource
+  aheadMs = 1300
+  await until(() => source.termMs === 0)
+  const { statusCode, body } = await app.inject('/readyz')
+  expect(statusCode).toBe(503)
+  expect(body).toContain('the store has not renewed the lease of node 0')
+})
+
 test('a standby whose store is away for a while goes on waiting', async () => {
   const { inner, state, store } = unreliable()
   const holder = await makeService(flags, inner)
@@ -146,37 +186,23 @@ describe('options of a strict group', () => {
     expect(complete({}).node).toBeUndefined()
   })
 
-  test.each([
-    [
-      'whose ids begin with the sequence',
-      [
-        ['sequence', 22],
-        ['timestamp', 41],
-      ],
-      /begin with the sequence/,
-    ],
-    [
-      'with a tag above the sequence',
-      [
-        ['timestamp', 41],
-        ['shard', 6, 'tag?'],
-        ['sequence', 16],
-      ],
-      /the tag 'shard' of layout 'own' is above its sequence/,
-    ],
-  ] as const)('a layout %s is refused, because ids of a tick would be out of order', (_, fields, message) => {
-    const own = defineLayout({ name: 'own', epochMs: 0, tickMs: 1, fields: [...fields] })
-    expect(() => complete({ strict: true, layouts: [own] })).toThrow(message)
-  })
-
-  test('a layout with tags below the sequence is taken', () => {
+  test('the lease refuses a store that may forget, and a layout out of order, as the first error of the start', async () => {
+    const forgetful: Store = { ...memoryStore(), durable: false, incarnation: async () => 'a', nowMs: async () => 0 }
     const fields = [
+      ['sequence', 22],
       ['timestamp', 41],
-      ['sequence', 16],
-      ['shard', 6, 'tag?'],
     ] as const
     const own = defineLayout({ name: 'own', epochMs: 0, tickMs: 1, fields })
-    expect(complete({ strict: true, layouts: [own] })).toMatchObject({ strict: true })
+    const refused = [
+      { given: {}, store: forgetful, message: /may forget what it has acknowledged.*--assume-durable/ },
+      { given: { layouts: [own] as unknown as Layout[] }, store: memoryStore(), message: /begin with the sequence/ },
+    ]
+    for (const { given, store, message } of refused) {
+      const { service } = await startService({ strict: true, ...given }, { store, isOpen: false })
+      const error = await service.open().catch((reason) => reason)
+      expect(error).toMatchObject({ code: 'ERR_OPTION_INVALID', message: expect.stringMatching(message) })
+      expect(exitCodeOf(error)).toBe(2)
+    }
   })
 
   test.each([

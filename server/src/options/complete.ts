@@ -100,16 +100,16 @@ export function complete(given: Given): Options {
   return options
 }
 
-/** Returns what is wrong with the options of a strict group. It has one process, one node and one layout. */
+/**
+ * Returns what is wrong with the options of a strict group. It has one process, one node and one layout. The
+ * lease checks the store, the window and the fields of the layout.
+ */
 function strictRules(options: Options): string[] {
   const { strict, advertise, workers, node, nodes, statefulSet, layouts, acquireTimeoutMs } = options
   if (!strict) {
     return advertise === undefined ? [] : ['--advertise needs --strict; give --strict, or leave --advertise out']
   }
   const rule = (isWrong: boolean, text: string) => (isWrong ? [text] : [])
-  const [layout] = layouts
-  const first = layout?.placements[0]?.name
-  const tag = layout?.tagFields.find(({ shift }) => shift > layout.sequence.shift)?.name
   return [
     ...rule(
       workers > 1,
@@ -126,14 +126,6 @@ function strictRules(options: Options): string[] {
     ...rule(
       layouts.length > 1,
       `--strict is given, and --layouts has ${layouts.length} layouts, which would have different holders; give one`,
-    ),
-    ...rule(
-      first !== 'timestamp',
-      `--strict is given, and the ids of layout '${layout?.name}' begin with the ${first}, so later ids may be smaller; give a layout that begins with the timestamp`,
-    ),
-    ...rule(
-      tag !== undefined,
-      `--strict is given, and the tag '${tag}' of layout '${layout?.name}' is above its sequence, so later ids of a tick may be smaller; give a layout whose tags are below the sequence`,
     ),
     ...rule(
       acquireTimeoutMs !== undefined,
