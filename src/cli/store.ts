@@ -7,9 +7,9 @@ import { type Flag, flagFor } from './arguments.js'
 
 /** The schemes of `openStore`. A manual does not load the stores to name them. */
 export const schemes: readonly string[] = [
-  ...['redis:', 'rediss:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:', 'dynamodb:', 'etcd:', 'etcds:'],
-  ...['zookeeper:', 'zk:', 'consul:', 'consuls:', 'kubernetes:', 'kubernetes+http:', 's3:', 'az:', 'gs:', 'sqlite:'],
-  ...['graupel+http:', 'graupel+https:'],
+  ...['redis:', 'rediss:', 'postgres:', 'postgresql:', 'mysql:', 'mariadb:', 'dynamodb:', 'mongodb:', 'mongodb+srv:'],
+  ...['etcd:', 'etcds:', 'zookeeper:', 'zk:', 'consul:', 'consuls:', 'kubernetes:', 'kubernetes+http:'],
+  ...['s3:', 'az:', 'gs:', 'sqlite:', 'graupel+http:', 'graupel+https:'],
 ]
 
 /** The flags that name a store. */
@@ -44,6 +44,7 @@ export const clientNotes = [
   '  postgres: pg, postgres',
   '  mysql: mysql2, mariadb',
   '  dynamodb: @aws-sdk/client-dynamodb',
+  '  mongodb: mongodb',
   '  zookeeper: node-zookeeper-client',
   '  s3: @aws-sdk/client-s3, aws4fetch',
   '  az: @azure/storage-blob',

@@ -23,6 +23,7 @@ const clients: Readonly<Record<string, Exclude<StorePlan, { file: string }>['cli
   postgres: 'pg',
   mysql: 'mysql2',
   dynamodb: 'aws-sdk',
+  mongodb: 'mongodb',
   etcd: 'etcd',
   zookeeper: 'node-zookeeper-client',
   consul: 'consul',

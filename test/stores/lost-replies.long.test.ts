@@ -11,7 +11,7 @@ import { callsOf, inSeconds } from './real-time.ts'
 
 describeServers(
   'a write and its reply',
-  (_, { clients, resending = [], isFetched, staysOpen, onWire = String, isElsewhere }, server) => {
+  (_, { clients, resending = [], recovers, isFetched, staysOpen, onWire = String, isElsewhere }, server) => {
     describe.skipIf(isElsewhere).each(Object.entries(clients))('by %s', (client, open) => {
       let proxy: LossyProxy
       let opened: Opened
@@ -39,13 +39,13 @@ describeServers(
       }
 
       // StoreCalls exists because the client's answer does not prove whether the write landed.
-      it('a write whose reply is cut off rejects, or conflicts with itself', async () => {
+      it('a write whose reply is cut off rejects, conflicts with itself, or is answered again', async () => {
         proxy.cutReplyTo(onWire('cut me off'))
         const outcome = await store.write(key, 'cut me off', first).then(
-          (version) => version ?? 'a conflict',
+          (version) => (version === undefined ? 'a conflict' : 'the answer'),
           () => 'an error',
         )
-        expect(outcome).toBe(resending.includes(client) ? 'a conflict' : 'an error')
+        expect(outcome).toBe(resending.includes(client) ? 'a conflict' : recovers ? 'the answer' : 'an error')
         expect(proxy.cuts).toBe(1)
         expect((await eventually(() => store.read(key)))?.value).toBe('cut me off')
       })

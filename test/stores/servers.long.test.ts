@@ -39,6 +39,7 @@ const placeOf: Record<string, RegExp> = {
   mysql: /^server \S+:\d+ \(server_id \d+\), database graupel, table graupel_store$/,
   dynamodb:
     /^(table arn:aws:dynamodb:\S+:table\/graupel_store \([\w-]+\)|region eu-west-1, account unknown, table graupel_store)$/,
+  mongodb: /^replica set rs0 \(127\.0\.0\.1:\d+\), database graupel, collection graupel_store$/,
   etcd: /^cluster \d+, keys graupel\/$/,
   zookeeper: /^servers 127\.0\.0\.1:\d+, nodes below \/graupel$/,
   consul: /^datacenter \w+, keys graupel\/$/,

@@ -12,6 +12,7 @@ import { describeServers } from './kinds/describe.ts'
 import { dynamodbUrl } from './kinds/dynamodb.ts'
 import { host, load, type Open, quiet } from './kinds/kind.ts'
 import { kubernetesUrl } from './kinds/kubernetes.ts'
+import { mongodbUrl } from './kinds/mongodb.ts'
 import { startProxy } from './proxy.ts'
 
 // A network that forgets connections, such as a NAT gateway or a virtual address whose host is dead, says
@@ -55,6 +56,7 @@ const clients: Record<string, Record<string, Open>> = {
   },
   mysql: { mysql2: byUrl(mysqlUrl, 'mysql2'), mariadb: byUrl(mysqlUrl, 'mariadb') },
   dynamodb: { 'aws-sdk': byUrl(dynamodbUrl, '@aws-sdk/client-dynamodb') },
+  mongodb: { mongodb: byUrl(mongodbUrl, 'mongodb') },
   etcd: { fetch: byUrl((port) => `etcd://${host}:${port}`) },
   zookeeper: { 'node-zookeeper-client': byUrl((port) => `zookeeper://${host}:${port}`, 'node-zookeeper-client') },
   consul: { fetch: byUrl((port) => `consul://${host}:${port}`) },

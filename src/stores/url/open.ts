@@ -13,6 +13,7 @@ import { dynamodbKind } from './dynamodb.js'
 import { consulKind, etcdKind, serviceKind } from './fetched.js'
 import { loadBeside, loadClient, type Names, type Opened, type OpenOptions, replacing, type StoreKind } from './kind.js'
 import { kubernetesKind } from './kubernetes.js'
+import { mongodbKind } from './mongodb.js'
 import { mysqlKind } from './mysql.js'
 import { azureKind, googleKind, s3Kind } from './object.js'
 import { postgresKind } from './postgres.js'
@@ -27,6 +28,7 @@ export const kinds: readonly StoreKind[] = [
   postgresKind,
   mysqlKind,
   dynamodbKind,
+  mongodbKind,
   etcdKind,
   zookeeperKind,
   consulKind,
@@ -45,7 +47,7 @@ export const schemes: readonly string[] = kinds.flatMap((kind) => kind.schemes)
 export interface OpenStoreOptions {
   /** The beginning of the names of the store's keys. Only for a store without tables. @default 'graupel' */
   prefix?: string
-  /** The name of the store's table. Only for a SQL database and DynamoDB. @default 'graupel_store' */
+  /** The name of the store's table, or of its collection. Only for a SQL database, DynamoDB and MongoDB. @default 'graupel_store' */
   table?: string
   /** As in `StoreOptions` of `graupel/stores`. @default what is true for the database as it usually runs */
   assumeDurable?: boolean
@@ -118,6 +120,7 @@ const damageMs = 60_000
  * - `postgres:` with pg or postgres
  * - `mysql:` and `mariadb:` with mysql2 or mariadb
  * - `dynamodb:` with @aws-sdk/client-dynamodb
+ * - `mongodb:` and `mongodb+srv:` with mongodb
  * - `zookeeper:` with node-zookeeper-client
  * - `sqlite:` with libsql, better-sqlite3 or node:sqlite
  * - `etcd:`, `consul:`, `kubernetes:`, and `graupel+http:` of a graupel-server, with fetch alone

@@ -3,6 +3,7 @@ import { dynamodb } from './dynamodb.ts'
 import { etcd } from './etcd.ts'
 import type { ServerKind } from './kind.ts'
 import { kubernetes } from './kubernetes.ts'
+import { mongodb } from './mongodb.ts'
 import { mysql } from './mysql.ts'
 import { azure, google, s3 } from './object.ts'
 import { postgres } from './postgres.ts'
@@ -18,6 +19,7 @@ export const serverKinds: Readonly<Record<string, ServerKind>> = {
   postgres,
   mysql,
   dynamodb,
+  mongodb,
   etcd,
   zookeeper,
   consul,

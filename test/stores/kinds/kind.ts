@@ -18,6 +18,8 @@ export interface ServerKind {
   readonly clients: Readonly<Record<string, Open>>
   /** The clients that repeat a write when its reply is lost, and then conflict with their own write. */
   readonly resending?: readonly string[]
+  /** The server knows a repeated write, so the client gets the answer that was lost. */
+  readonly recovers?: true
   /** Encodes a text as the clients send it. Without it they send the text unchanged. */
   readonly onWire?: (text: string) => string
   /** The store uses `fetch`, or a client like it: there is nothing to close. */

@@ -4,6 +4,7 @@ import { consulStore } from 'graupel/stores/consul'
 import { dynamodbStore } from 'graupel/stores/dynamodb'
 import { etcdStore } from 'graupel/stores/etcd'
 import { kubernetesStore } from 'graupel/stores/kubernetes'
+import { mongodbStore } from 'graupel/stores/mongodb'
 import { mysqlStore } from 'graupel/stores/mysql'
 import { objectStore } from 'graupel/stores/object'
 import { postgresStore } from 'graupel/stores/postgres'
@@ -17,7 +18,7 @@ const host = '127.0.0.1'
 
 /**
  * @typedef {'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'mysql2' | 'mysql2 callbacks' |
- * 'mariadb' | 'node-zookeeper-client' | 'aws-sdk'} Client
+ * 'mariadb' | 'node-zookeeper-client' | 'aws-sdk' | 'mongodb'} Client
  * @typedef {{ client: Client, port: number, durable?: boolean }
  *   | { client: 'etcd' | 'consul' | 'kubernetes' | 's3' | 'azure' | 'google', port: number, durable?: true }
  *   | { client: 'postgres.js by openStore', port: number, clientsOf: string }
@@ -106,6 +107,11 @@ export async function openStore(plan) {
       const { DynamoDB } = load('@aws-sdk/client-dynamodb')
       const credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
       return dynamodbStore(new DynamoDB({ region: 'eu-west-1', endpoint: `http://${host}:${port}`, credentials }))
+    }
+    case 'mongodb': {
+      const { MongoClient } = load('mongodb')
+      const url = `mongodb://${host}:${port}/graupel?directConnection=true`
+      return mongodbStore(new MongoClient(url, { socketTimeoutMS: 3000 }).db())
     }
     case 'node-zookeeper-client': {
       const { createClient } = load('node-zookeeper-client')

@@ -1,0 +1,41 @@
+import { rangeError } from '../../core/errors.js'
+import { type Client, connectMs, type StoreKind, silentMs } from './kind.js'
+import { cut, type StoreUrl } from './url.js'
+
+const mongodb: Client = {
+  name: 'mongodb',
+  async open({ MongoClient }, url, { names: { table, ...names } }) {
+    checkDatabase(url)
+    const { mongodbStore } = await import('../mongodb.js')
+    const client = new MongoClient(url.text, {
+      serverSelectionTimeoutMS: connectMs,
+      connectTimeoutMS: connectMs,
+      socketTimeoutMS: silentMs,
+      maxPoolSize: 2,
+    })
+    const close = () => client.close()
+    try {
+      await client.connect()
+      const store = mongodbStore(client.db(), { ...names, ...(table !== undefined && { collection: table }) })
+      // Tests whether the server has linearizable reads.
+      await store.read('any')
+      return { store, close }
+    } catch (error) {
+      await close()
+      throw error
+    }
+  },
+}
+
+/** Refuses a URL without a database, for which the driver would take `test`. @throws RangeError */
+function checkDatabase({ scheme, address }: StoreUrl): void {
+  const [host, database = ''] = cut(address, '/')
+  if (host !== '' && database !== '') return
+  throw rangeError('ERR_OPTION_INVALID', `store has no database; write ${scheme}//USER:PASSWORD@HOST/DATABASE`, 'store')
+}
+
+export const mongodbKind: StoreKind = {
+  schemes: ['mongodb:', 'mongodb+srv:'],
+  named: 'table',
+  clients: [mongodb],
+}
