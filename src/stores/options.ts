@@ -64,6 +64,7 @@ const wrappers: readonly (readonly [method: string, call: string, entry: string]
   ['putItem', 'dynamodbStore(client)', 'dynamodb'],
   ['transactWrite', 'dynamodbStore(client)', 'dynamodb'],
   ['query', 'postgresStore(pool)', 'postgres'],
+  ['createCollection', 'mongodbStore(database)', 'mongodb'],
   ['prepare', 'sqliteStore(database)', 'sqlite'],
   ['sendCommand', 'redisStore(client)', 'redis'],
   ['customCommand', 'redisStore(client)', 'redis'],

@@ -13,6 +13,7 @@ import { consulStore } from 'graupel/stores/consul'
 import { dynamodbStore } from 'graupel/stores/dynamodb'
 import { etcdStore } from 'graupel/stores/etcd'
 import { kubernetesStore } from 'graupel/stores/kubernetes'
+import { mongodbStore } from 'graupel/stores/mongodb'
 import { mysqlStore } from 'graupel/stores/mysql'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
@@ -237,6 +238,13 @@ const measured: Record<string, Measured> = {
     "'leaf_alloc'",
     [() => nameIn((see) => leafAllocStore(poolThat(see)).takeSegment('x')), 'leaf_alloc'],
   ],
+  'MongodbStoreOptions.collection': [
+    "'graupel_store'",
+    [
+      () => nameIn((see) => mongodbStore({ databaseName: 'app', command() {}, collection: see } as never)),
+      'graupel_store',
+    ],
+  ],
   'MysqlStoreOptions.table': [
     "'graupel_store'",
     [() => mysqlStore(pool).ddl, expect.stringMatching(/\bgraupel_store\b/)],
@@ -260,6 +268,7 @@ const measured: Record<string, Measured> = {
     [() => mysqlStore(pool).durable, false],
     [() => sqliteStore({ exec() {}, prepare() {} } as never).durable, true],
     [() => dynamodbStore(dynamodb).durable, true],
+    [() => mongodbStore({ databaseName: 'app', command() {}, collection() {} } as never).durable, true],
     [() => etcdStore({ url }).durable, true],
     [() => consulStore({ url }).durable, true],
     [() => zookeeperStore(() => ({}) as never).durable, true],

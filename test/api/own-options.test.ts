@@ -17,6 +17,7 @@ import { dynamodbStore } from 'graupel/stores/dynamodb'
 import { etcdStore } from 'graupel/stores/etcd'
 import { kubernetesStore } from 'graupel/stores/kubernetes'
 import { memoryStore } from 'graupel/stores/memory'
+import { mongodbStore } from 'graupel/stores/mongodb'
 import { mysqlStore } from 'graupel/stores/mysql'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
@@ -77,6 +78,11 @@ const entries: Entry[] = [
   { name: 'postgresStore', given: {}, call: (options) => postgresStore({ query: async () => {} } as never, options) },
   { name: 'mysqlStore', given: {}, call: (options) => mysqlStore(pool, options) },
   { name: 'leafAllocStore', given: {}, call: (options) => leafAllocStore(pool, options) },
+  {
+    name: 'mongodbStore',
+    given: {},
+    call: (options) => mongodbStore({ databaseName: 'app', command() {}, collection() {} } as never, options),
+  },
   { name: 'sqliteStore', given: {}, call: (options) => sqliteStore({ prepare() {}, exec() {} } as never, options) },
   { name: 'zookeeperStore', given: {}, call: (options) => zookeeperStore(() => ({}) as never, options) },
   {

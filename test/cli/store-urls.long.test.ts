@@ -28,12 +28,12 @@ function failureOf(words: readonly string[], variables: Record<string, string> =
 
 describe('--store', () => {
   const known =
-    'redis:, rediss:, postgres:, postgresql:, mysql:, mariadb:, dynamodb:, etcd:, etcds:, zookeeper:, zk:, consul:, consuls:, kubernetes:, kubernetes+http:, s3:, az:, gs:, sqlite:'
+    'redis:, rediss:, postgres:, postgresql:, mysql:, mariadb:, dynamodb:, mongodb:, mongodb+srv:, etcd:, etcds:, zookeeper:, zk:, consul:, consuls:, kubernetes:, kubernetes+http:, s3:, az:, gs:, sqlite:, graupel+http:, graupel+https:'
 
   it.each<[string[], string | RegExp]>([
     [
-      ['--store', 'mongodb://u:secret@h/db'],
-      `--store begins with mongodb:; the stores are ${known} (ERR_OPTION_INVALID)`,
+      ['--store', 'cassandra://u:secret@h/db'],
+      `--store begins with cassandra:; the stores are ${known} (ERR_OPTION_INVALID)`,
     ],
     [['--store', 'localhost:6379'], '--store begins with localhost:; the stores are '],
     [['--store', 'secret'], '--store is no URL; give one such as redis://127.0.0.1:6379 or sqlite:fleet.db'],
@@ -78,11 +78,19 @@ describe('--store', () => {
       '--store has an endpoint that is no URL; write endpoint=http',
     ],
     [['--store', 'dynamodb://eu-west-1/a', '--table', 'b'], '--table is in the URL already; leave out one of the two'],
+    [['--store', 'mongodb://u:secret@h'], '--store has no database; write mongodb://USER:PASSWORD@HOST/DATABASE'],
     [['--store', 'redis://u:secret@h/orders'], '--store has a database that is not a number; write'],
     [['--store', 'redis://h?db=secret'], '--store has parameters that redis: does not have; there are none'],
     [['--store', 'redis://h', '--table', 't'], '--table is not for redis:; leave it out'],
   ])('is refused as in %j', async (words, message) => {
-    const folder = projectWith('libsql', 'ioredis', 'mysql2', 'node-zookeeper-client', '@aws-sdk/client-dynamodb')
+    const folder = projectWith(
+      'libsql',
+      'ioredis',
+      'mysql2',
+      'node-zookeeper-client',
+      '@aws-sdk/client-dynamodb',
+      'mongodb',
+    )
     for (const command of [['lease', 'list'], ['next']]) {
       const { status, stdout, stderr } = await graupelIn(folder, [...command, ...words])
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' })

@@ -179,7 +179,7 @@ describe('it ends with one line and exit code 1 if', () => {
 
 test.each([
   ['a node that the layout does not have', ['--node', '1024'], /1024/],
-  ['a store that there is not', ['--store', 'mongodb://127.0.0.1'], /store begins with mongodb:/],
+  ['a store that there is not', ['--store', 'cassandra://127.0.0.1'], /store begins with cassandra:/],
   [
     "a prefix that the store's keys do not have",
     ['--prefix', 'x', '--store', 'postgres://127.0.0.1'],

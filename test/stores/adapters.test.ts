@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { dynamodbStore } from '../../src/stores/dynamodb.js'
+import { mongodbStore } from '../../src/stores/mongodb.js'
 import { mysqlStore } from '../../src/stores/mysql.js'
 import { postgresStore } from '../../src/stores/postgres.js'
 import { redisStore } from '../../src/stores/redis.js'
@@ -22,6 +23,11 @@ const makers: [string, (client: unknown, options?: object) => unknown, unknown][
       middlewareStack: { clone() {} },
       config: {},
     },
+  ],
+  [
+    'mongodbStore',
+    (client, options) => mongodbStore(client as never, options),
+    { databaseName: 'app', command() {}, collection() {} },
   ],
   ['sqliteStore', (client, options) => sqliteStore(client as never, options), { exec() {}, prepare() {} }],
   ['zookeeperStore', (client, options) => zookeeperStore(client as never, options), () => ({})],
@@ -50,7 +56,8 @@ describe.each(emitting)('an error of %s', (_, makeStore, methods) => {
 })
 
 describe.each(makers)('%s', (name, make, client) => {
-  const nameOption = ['redisStore', 'zookeeperStore'].includes(name) ? 'prefix' : 'table'
+  const prefixed = ['redisStore', 'zookeeperStore'].includes(name)
+  const nameOption = name === 'mongodbStore' ? 'collection' : prefixed ? 'prefix' : 'table'
   const isMadeByFunction = name === 'zookeeperStore'
 
   it.each([

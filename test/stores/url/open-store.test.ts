@@ -111,9 +111,9 @@ describe('openStore', () => {
     ],
     [
       'an unknown scheme',
-      'mongodb://h',
+      'cassandra://h',
       {},
-      { code: 'ERR_OPTION_INVALID', message: /^store begins with mongodb:; the stores are redis:, / },
+      { code: 'ERR_OPTION_INVALID', message: /^store begins with cassandra:; the stores are redis:, / },
     ],
     [
       'an unknown option',
