@@ -5,6 +5,7 @@ import { consul } from '../stores/kinds/consul.ts'
 import { dynamodb } from '../stores/kinds/dynamodb.ts'
 import { etcd } from '../stores/kinds/etcd.ts'
 import { kubernetes } from '../stores/kinds/kubernetes.ts'
+import { mongodb } from '../stores/kinds/mongodb.ts'
 import { zookeeperKind } from '../stores/kinds/zookeeper.ts'
 import { describeWith } from '../support/needs.ts'
 import { seededRandom } from '../support/random.ts'
@@ -56,7 +57,10 @@ const groups: { readonly needs: readonly (() => string | undefined)[]; readonly 
       Kubernetes: durableSite(kubernetes, 'kubernetes'),
     },
   },
-  { needs: [], sites: { DynamoDB: durableSite(dynamodb, 'aws-sdk') } },
+  {
+    needs: [],
+    sites: { DynamoDB: durableSite(dynamodb, 'aws-sdk'), 'a stand-in for MongoDB': durableSite(mongodb, 'mongodb') },
+  },
 ]
 
 for (const { needs, sites } of groups) {

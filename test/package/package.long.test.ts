@@ -57,6 +57,7 @@ describe('the types', () => {
     import { consulStore } from 'graupel/stores/consul'
     import { type DynamodbStore, dynamodbStore } from 'graupel/stores/dynamodb'
     import { etcdStore, type Fetch } from 'graupel/stores/etcd'
+    import { mongodbStore } from 'graupel/stores/mongodb'
     import { mysqlStore } from 'graupel/stores/mysql'
     import { kubernetesStore } from 'graupel/stores/kubernetes'
     import { postgresStore } from 'graupel/stores/postgres'
@@ -82,6 +83,8 @@ describe('the types', () => {
     const tables = { getItem: async () => ({}), putItem: async () => ({}), query: async () => ({}), updateItem: async () => ({}), deleteItem: async () => ({}) }
     const control = { describeTable: async () => ({}), createTable: async () => ({}), config: {}, middlewareStack: { clone: () => ({}) } }
     export const dynamodb: DynamodbStore = dynamodbStore({ ...tables, ...control }, { table: 'mine' })
+    // @ts-expect-error that is no database
+    mongodbStore({ db() {} })
     export const entries: Promise<StoreEntry[]>[] = stores.map((store) => store.list('a/', new AbortController().signal))
     export const cases: string[] = storeContract(async () => memoryStore()).map(({ name }) => name)
     // @ts-expect-error it has no such option

@@ -24,6 +24,7 @@ import { startDynamodb } from './kinds/dynamodb.ts'
 import { startEtcd } from './kinds/etcd.ts'
 import { load } from './kinds/kind.ts'
 import { startApi } from './kinds/kubernetes.ts'
+import { mongodbUrl, startMongodb } from './kinds/mongodb.ts'
 import { database, mysqlPools, startMysql } from './kinds/mysql.ts'
 import { startPostgres } from './kinds/postgres.ts'
 import { startRedis } from './kinds/redis.ts'
@@ -49,6 +50,7 @@ beforeAll(() => {
     ['node-zookeeper-client', 'clients'],
     ['better-sqlite3', 'better-sqlite3'],
     ['@aws-sdk/client-dynamodb', 'clients'],
+    ['mongodb', 'clients'],
   ] as const) {
     load(name, place)
     const link = join(folder, 'node_modules', name)
@@ -336,6 +338,17 @@ describeExamples(
   },
 )
 
+describeExamples(
+  ['mongodb.mjs'],
+  'mongodbStore',
+  `import { mongodbStore } from 'graupel/stores/mongodb'\nimport { MongoClient } from 'mongodb'`,
+  [],
+  async () => {
+    const server = await startMongodb('rs0')
+    return { server, variables: { MONGODB_URL: mongodbUrl(server.port) } }
+  },
+)
+
 describeExamples(['etcd.mjs'], 'etcdStore', `import { etcdStore } from 'graupel/stores/etcd'`, ['etcd'], async () => {
   const server = await startEtcd()
   return { server, variables: { ETCD_URL: `http://127.0.0.1:${server.port}` } }
@@ -402,6 +415,7 @@ it('every program and every store has a test here', () => {
     'dynamodb.mjs',
     'etcd.mjs',
     'kubernetes.mjs',
+    'mongodb.mjs',
     'mysql.mjs',
     'order-numbers.mjs',
     'postgres.mjs',
@@ -416,6 +430,7 @@ it('every program and every store has a test here', () => {
     'etcdStore',
     'kubernetesStore',
     'leafAllocStore',
+    'mongodbStore',
     'mysqlStore',
     'postgresStore',
     'redisStore',

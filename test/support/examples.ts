@@ -42,6 +42,7 @@ export const examplesWithDatabase = [
   'etcdStore',
   'kubernetesStore',
   'leafAllocStore',
+  'mongodbStore',
   'mysqlStore',
   'postgresStore',
   'redisStore',
