@@ -14,7 +14,7 @@ subscribe('graupel:lease', ({ type, node }) => console.error(`${type}, node ${no
 
 const url = process.env.MONGODB_URL ?? 'mongodb://127.0.0.1:27017/app?replicaSet=rs0'
 // For leases alone. A connection that goes silent for three seconds is replaced.
-const client = new MongoClient(url, { maxPoolSize: 2, socketTimeoutMS: 3000 })
+const client = new MongoClient(url, { maxPoolSize: 2, connectTimeoutMS: 3000, socketTimeoutMS: 3000 })
 const store = mongodbStore(client.db())
 
 const lease = await acquireLease({ store })

@@ -111,7 +111,7 @@ export async function openStore(plan) {
     case 'mongodb': {
       const { MongoClient } = load('mongodb')
       const url = `mongodb://${host}:${port}/graupel?directConnection=true`
-      return mongodbStore(new MongoClient(url, { socketTimeoutMS: 3000 }).db())
+      return mongodbStore(new MongoClient(url, { maxPoolSize: 2, connectTimeoutMS: 3000, socketTimeoutMS: 3000 }).db())
     }
     case 'node-zookeeper-client': {
       const { createClient } = load('node-zookeeper-client')
