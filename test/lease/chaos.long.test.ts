@@ -6,6 +6,7 @@ import { dynamodb } from '../stores/kinds/dynamodb.ts'
 import { etcd } from '../stores/kinds/etcd.ts'
 import { kubernetes } from '../stores/kinds/kubernetes.ts'
 import { mongodb } from '../stores/kinds/mongodb.ts'
+import { service } from '../stores/kinds/service.ts'
 import { zookeeperKind } from '../stores/kinds/zookeeper.ts'
 import { describeWith } from '../support/needs.ts'
 import { seededRandom } from '../support/random.ts'
@@ -55,6 +56,7 @@ const groups: { readonly needs: readonly (() => string | undefined)[]; readonly 
       ZooKeeper: durableSite(zookeeperKind, 'node-zookeeper-client'),
       Consul: durableSite(consul, 'consul'),
       Kubernetes: durableSite(kubernetes, 'kubernetes'),
+      'graupel-server': durableSite(service, 'service'),
     },
   },
   {

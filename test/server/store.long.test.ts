@@ -18,6 +18,7 @@ const stores: Readonly<Record<string, { url: (port: number) => string; flags: st
   etcd: { url: (port) => `etcd://127.0.0.1:${port}`, flags: [] },
   zookeeper: { url: (port) => `zookeeper://127.0.0.1:${port}`, flags: [] },
   consul: { url: (port) => `consul://127.0.0.1:${port}`, flags: [] },
+  service: { url: (port) => `graupel+http://127.0.0.1:${port}`, flags: [] },
   kubernetes: { url: (port) => `kubernetes+http://127.0.0.1:${port}/default`, flags: [] },
 }
 

@@ -21,7 +21,7 @@ export async function expectNothingLost(
   look: () => Promise<Opened>,
   node = process.execPath,
 ): Promise<void> {
-  const key = `folder/${client}`
+  const key = `numbers/${client}`
   const words = ['--import', 'tsx', program, kind, client, at, key, `${count}`]
   const children = Array.from({ length: processes }, () => {
     const child = spawn(node, words, { cwd: repository, stdio: ['pipe', 'pipe', 'inherit'] })

@@ -24,7 +24,7 @@ describeServers(
         opened = await open(proxy.port)
         store = opened.store
         await opened.store.setup?.()
-        key = `folder/${crypto.randomUUID()}`
+        key = `numbers/${crypto.randomUUID()}`
         first = (await store.write(key, 'first', undefined)) as string
       })
       afterEach(async () => {
@@ -89,7 +89,7 @@ describeServers(
         await opened.close()
         const calls = callsOf(store)
         const lives = store.incarnation === undefined ? [] : [calls.incarnation()]
-        for (const call of [calls.read(key), calls.list('folder/'), calls.nowMs(), ...lives]) {
+        for (const call of [calls.read(key), calls.list('numbers/'), calls.nowMs(), ...lives]) {
           await expect(call).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
         }
         opened = { store, close() {} }

@@ -43,6 +43,7 @@ const placeOf: Record<string, RegExp> = {
   etcd: /^cluster \d+, keys graupel\/$/,
   zookeeper: /^servers 127\.0\.0\.1:\d+, nodes below \/graupel$/,
   consul: /^datacenter \w+, keys graupel\/$/,
+  service: /^file \S+graupel\.db, table graupel_store$/,
   kubernetes: /^API http\S+, namespace \w+, Leases \w+\.…$/,
   s3: /^bucket (ids )?of S3 at http:\/\/127\.0\.0\.1:\d+(\/ids)?, objects graupel\/$/,
   azure: /^container http:\/\/127\.0\.0\.1:\d+\/devstoreaccount1\/ids, objects graupel\/$/,
@@ -64,7 +65,7 @@ describeServers('a store', (kind, { clients }, server) => {
         const listen = (warning: Error) =>
           void (warning.name === 'MaxListenersExceededWarning' && warnings.push(warning))
         process.on('warning', listen)
-        const folder = `${crypto.randomUUID()}/`
+        const folder = `contract-${crypto.randomUUID()}/`
         const { store } = opened()
         await Promise.all(Array.from({ length: 30 }, (_, i) => store.write(`${folder}${i}`, 'x', undefined)))
         expect(await store.list(folder, new AbortController().signal)).toHaveLength(30)

@@ -61,6 +61,7 @@ const clients: Record<string, Record<string, Open>> = {
   zookeeper: { 'node-zookeeper-client': byUrl((port) => `zookeeper://${host}:${port}`, 'node-zookeeper-client') },
   consul: { fetch: byUrl((port) => `consul://${host}:${port}`) },
   kubernetes: { fetch: byUrl(kubernetesUrl) },
+  service: { fetch: byUrl((port) => `graupel+http://${host}:${port}`) },
 }
 
 describeServers('a lease whose connections go silent', (kind, { isElsewhere }, server) => {
@@ -72,7 +73,7 @@ describeServers('a lease whose connections go silent', (kind, { isElsewhere }, s
       try {
         await store.setup?.()
         // Opens a connection. The calls of a lease wait for that no longer than their limits.
-        await eventually(() => store.read('none'))
+        await eventually(() => store.read('groups/none'))
         const lease = await acquireLease({ store, namespace: freshNamespace() })
         const ids = createGenerator({ lease, maxWaitMs: 10_000 })
         const made = ids.take(100)

@@ -8,6 +8,7 @@ import { mysql } from './mysql.ts'
 import { azure, google, s3 } from './object.ts'
 import { postgres } from './postgres.ts'
 import { redis } from './redis.ts'
+import { service } from './service.ts'
 import { zookeeperKind as zookeeper } from './zookeeper.ts'
 
 /**
@@ -27,4 +28,5 @@ export const serverKinds: Readonly<Record<string, ServerKind>> = {
   s3,
   azure,
   google,
+  service,
 }

@@ -9,6 +9,7 @@ import { mysqlStore } from 'graupel/stores/mysql'
 import { objectStore } from 'graupel/stores/object'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
+import { serviceStore } from 'graupel/stores/service'
 import { sqliteStore } from 'graupel/stores/sqlite'
 import { openStore as openByUrl } from 'graupel/stores/url'
 import { zookeeperStore } from 'graupel/stores/zookeeper'
@@ -20,7 +21,7 @@ const host = '127.0.0.1'
  * @typedef {'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'mysql2' | 'mysql2 callbacks' |
  * 'mariadb' | 'node-zookeeper-client' | 'aws-sdk' | 'mongodb'} Client
  * @typedef {{ client: Client, port: number, durable?: boolean }
- *   | { client: 'etcd' | 'consul' | 'kubernetes' | 's3' | 'azure' | 'google', port: number, durable?: true }
+ *   | { client: 'etcd' | 'consul' | 'kubernetes' | 's3' | 'azure' | 'google' | 'service', port: number, durable?: true }
  *   | { client: 'postgres.js by openStore', port: number, clientsOf: string }
  *   | { client: 'libsql', file: string, busyMs: number }} StorePlan
  */
@@ -64,6 +65,8 @@ export async function openStore(plan) {
       const client = new Storage({ apiEndpoint: `http://${host}:${port}`, projectId: 'test' })
       return objectStore({ client: client.bucket('ids') })
     }
+    case 'service':
+      return serviceStore({ url: `http://${host}:${port}` })
     case 'ioredis': {
       const { Redis } = load('ioredis')
       const client = new Redis({ port, host })
