@@ -93,7 +93,7 @@ export class HttpService {
   /**
    * Sends a request.
    *
-   * @returns An answer whose status is below 500, or 501, and not 429.
+   * @returns An answer whose status is below 500, or 501, and not 408 or 429.
    * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the certificate is not trusted; an Error if no endpoint
    * has such an answer; the reason of the signal.
    */
@@ -129,8 +129,9 @@ export class HttpService {
       const text = await response.text()
       const what = asked === undefined ? '' : ` when it was asked to ${asked}`
       const said = () => `${who} answered ${status}${what}${shown(text, secret)}`
-      // 429 means that this endpoint is overloaded or full. Another endpoint may work. After 501 none will.
-      if ((status >= 500 && status !== 501) || status === 429) {
+      // 429 means that this endpoint is overloaded or full, 408 that a busy host has sent the request too late.
+      // Another attempt or endpoint may work. After 501 none will.
+      if ((status >= 500 && status !== 501) || status === 429 || status === 408) {
         const seconds = response.headers.get('retry-after')
         const wait = seconds === null ? '' : `; it asks to wait for ${seconds} s`
         return { failure: new Error(said() + wait), wasSent: true }

@@ -31,6 +31,7 @@ const clients: Readonly<Record<string, Exclude<StorePlan, { file: string }>['cli
   s3: 's3',
   azure: 'azure',
   google: 'google',
+  service: 'service',
 }
 
 describeServers('a counter', (kind, about, server) => {

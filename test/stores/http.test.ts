@@ -80,7 +80,7 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
     expect(name).toContain(store.name)
   })
 
-  it.each([429, 500, 503])('reports an answer of %d with its text', async (status) => {
+  it.each([408, 429, 500, 503])('reports an answer of %d with its text', async (status) => {
     const store = make({ url, fetch: answering({ status, text: 'no leader' }) })
     await expect(store.read('a/1')).rejects.toThrow(new RegExp(`at ${url} answered ${status}: no leader$`))
   })
