@@ -12,6 +12,7 @@ import { memoryStore } from 'graupel/stores'
 import { consulStore } from 'graupel/stores/consul'
 import { dynamodbStore } from 'graupel/stores/dynamodb'
 import { etcdStore } from 'graupel/stores/etcd'
+import { serviceStore } from 'graupel/stores/service'
 import { kubernetesStore } from 'graupel/stores/kubernetes'
 import { mongodbStore } from 'graupel/stores/mongodb'
 import { mysqlStore } from 'graupel/stores/mysql'
@@ -216,6 +217,7 @@ const measured: Record<string, Measured> = {
     "'graupel_store'",
     [() => dynamodbStore(dynamodb).ddl, expect.stringMatching(/\bgraupel_store\b/)],
   ],
+  'ServiceStoreOptions.durable': ['true', [() => serviceStore({ url }).durable, true]],
   'EtcdStoreOptions.prefix': ["'graupel'", [keyOfEtcd, 'graupel/a/b']],
   'HttpOptions.fetch': [http, [() => requestOf(() => etcdStore({ url })), expect.stringContaining(url)]],
   'KubernetesStoreOptions.namespace': [

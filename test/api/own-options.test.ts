@@ -21,6 +21,7 @@ import { mongodbStore } from 'graupel/stores/mongodb'
 import { mysqlStore } from 'graupel/stores/mysql'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
+import { serviceStore } from 'graupel/stores/service'
 import { sqliteStore } from 'graupel/stores/sqlite'
 import { openStore } from 'graupel/stores/url'
 import { zookeeperStore } from 'graupel/stores/zookeeper'
@@ -91,6 +92,7 @@ const entries: Entry[] = [
     call: (options) => dynamodbStore(tables as never, options),
   },
   { name: 'etcdStore', given: { url: 'http://127.0.0.1:1' }, call: etcdStore },
+  { name: 'serviceStore', given: { url: 'http://127.0.0.1:1' }, call: serviceStore },
   { name: 'consulStore', given: { url: 'http://127.0.0.1:1' }, call: consulStore },
   { name: 'kubernetesStore', given: { url: 'http://127.0.0.1:1', namespace: 'x' }, call: kubernetesStore },
   {

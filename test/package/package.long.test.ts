@@ -58,6 +58,7 @@ describe('the types', () => {
     import { type DynamodbStore, dynamodbStore } from 'graupel/stores/dynamodb'
     import { etcdStore, type Fetch } from 'graupel/stores/etcd'
     import { mongodbStore } from 'graupel/stores/mongodb'
+    import { serviceStore } from 'graupel/stores/service'
     import { mysqlStore } from 'graupel/stores/mysql'
     import { kubernetesStore } from 'graupel/stores/kubernetes'
     import { postgresStore } from 'graupel/stores/postgres'
@@ -70,6 +71,7 @@ describe('the types', () => {
     const fetchOfMine: Fetch = async (url, { method }) => ({ status: 200, headers: { get: () => method }, text: async () => url })
     const stores: Store[] = [
       consulStore({ url: 'http://127.0.0.1:8500', token: 'mine', fetch: fetchOfMine }),
+      serviceStore({ url: 'http://127.0.0.1:4728', token: 'mine', durable: false, fetch: fetchOfMine }),
       etcdStore({ url: ['http://127.0.0.1:2379'], user: 'me', password: 'mine', ...options }),
       memoryStore(),
       same(),

@@ -28,6 +28,7 @@ import { mongodbUrl, startMongodb } from './kinds/mongodb.ts'
 import { database, mysqlPools, startMysql } from './kinds/mysql.ts'
 import { startPostgres } from './kinds/postgres.ts'
 import { startRedis } from './kinds/redis.ts'
+import { startService } from './kinds/service.ts'
 import { startZooKeeper, zookeeperKind } from './kinds/zookeeper.ts'
 import { type Admin, makeLeafTable } from './mysql-admin.ts'
 import type { Server } from './servers.ts'
@@ -384,6 +385,17 @@ describeExamples(
   },
 )
 
+describeExamples(
+  ['service.mjs'],
+  'serviceStore',
+  `import { acquireLease } from 'graupel/lease'\nimport { serviceStore } from 'graupel/stores/service'`,
+  [],
+  async () => {
+    const server = await startService()
+    return { server, variables: { GRAUPEL_URL: `http://127.0.0.1:${server.port}` } }
+  },
+)
+
 describeWith(['postgres'], 'with a counter', () => {
   it('order-numbers.mjs goes on after the numbers of its last start', async () => {
     const server = await startPostgres()
@@ -420,6 +432,7 @@ it('every program and every store has a test here', () => {
     'order-numbers.mjs',
     'postgres.mjs',
     'redis.mjs',
+    'service.mjs',
     'sqlite.mjs',
     'worker-threads.mjs',
     'zookeeper.mjs',
@@ -434,6 +447,7 @@ it('every program and every store has a test here', () => {
     'mysqlStore',
     'postgresStore',
     'redisStore',
+    'serviceStore',
     'sqliteStore',
     'zookeeperStore',
   ])

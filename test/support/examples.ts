@@ -46,6 +46,7 @@ export const examplesWithDatabase = [
   'mysqlStore',
   'postgresStore',
   'redisStore',
+  'serviceStore',
   'sqliteStore',
   'zookeeperStore',
 ]
