@@ -43,7 +43,7 @@ const placeOf: Record<string, RegExp> = {
   etcd: /^cluster \d+, keys graupel\/$/,
   zookeeper: /^servers 127\.0\.0\.1:\d+, nodes below \/graupel$/,
   consul: /^datacenter \w+, keys graupel\/$/,
-  service: /^file \S+graupel\.db, table graupel_store$/,
+  service: /^server 127\.0\.0\.1:\d+ \(run_id \w{40}\), database 0, keys \{graupel\}:$/,
   kubernetes: /^API http\S+, namespace \w+, Leases \w+\.…$/,
   s3: /^bucket (ids )?of S3 at http:\/\/127\.0\.0\.1:\d+(\/ids)?, objects graupel\/$/,
   azure: /^container http:\/\/127\.0\.0\.1:\d+\/devstoreaccount1\/ids, objects graupel\/$/,

@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { serviceStore } from '../../../src/stores/service.js'
 import { repository } from '../../support/documents.ts'
 import { type Server, start } from '../servers.ts'
-import { host, type Open, type ServerKind } from './kind.ts'
+import { host, missingProgram, type Open, type ServerKind } from './kind.ts'
+import { startRedis } from './redis.ts'
 
 /** Starts a graupel-server that lends leases, with its embedded database or the store of the flags. */
 export function startService(...flags: string[]): Promise<Server> {
@@ -18,6 +19,22 @@ export function startService(...flags: string[]): Promise<Server> {
   })
 }
 
+/**
+ * Starts a graupel-server before a Redis that forgets nothing while the test runs. With the embedded database,
+ * the disk would set the pace: a write of SQLite takes 20 ms on some.
+ */
+async function startBeforeRedis(): Promise<Server> {
+  const redis = await startRedis()
+  const server = await startService('--store', `redis://${host}:${redis.port}`, '--assume-durable')
+  return {
+    ...server,
+    async stop() {
+      await server.stop()
+      await redis.stop()
+    },
+  }
+}
+
 const serviceClients: Record<string, Open> = {
   async fetch(port) {
     return { store: serviceStore({ url: `http://${host}:${port}` }), close() {} }
@@ -26,8 +43,8 @@ const serviceClients: Record<string, Open> = {
 
 export const service: ServerKind = {
   name: 'graupel-server',
-  missing: () => undefined,
-  start: () => startService(),
+  missing: () => missingProgram('redis-server', '--version', 'redis-server'),
+  start: startBeforeRedis,
   clients: serviceClients,
   isFetched: true,
 }
