@@ -66,15 +66,18 @@ export class ConditionProof {
     this.#leftBehind.add(name)
     const first = await this.#mustLand(name, undefined, signal)
     if (await this.#lands(name, undefined, signal)) throw this.#unsafe('writes over an object despite If-None-Match')
+    // Lands only if the first object was there all the time, so that it was a reason to refuse.
     const second = await this.#mustLand(name, first.tag, signal)
     if (await this.#lands(name, first.tag, signal)) throw this.#unsafe('writes over an object despite a stale If-Match')
     if (await this.#lands(none, second.tag, signal)) {
       this.#leftBehind.add(none)
       throw this.#unsafe('writes an object that is missing despite If-Match')
     }
+    const { found: kept } = await bucket.get(name, signal)
+    if (kept === undefined) throw this.#unusable(`lost ${name}, which nobody has deleted`)
+    if (kept.text !== second.text) throw this.#unsafe('has changed an object by a write that it refused')
     await bucket.delete(name, first.tag, signal)
     const { found } = await bucket.get(name, signal)
-    if (found !== undefined && found.text !== second.text) throw this.#unsafe('has shown an older object')
     if (found !== undefined) await bucket.delete(name, undefined, signal)
     this.#leftBehind.delete(name)
     return { deletesByCondition: found !== undefined }
@@ -90,15 +93,20 @@ export class ConditionProof {
     if (tag !== undefined) return { text, tag }
     const { found } = await this.#bucket.get(name, signal)
     if (found?.text === text) return found
-    const reason = expected === undefined ? 'a new object' : 'an object by its ETag'
-    throw new GraupelError(
-      'ERR_STORE_UNAVAILABLE',
-      `${this.#bucket.who} refused to write ${reason}, ${name}; look whether a proxy changes ETags, or a rule removes objects`,
+    throw this.#unusable(
+      `refused to write ${expected === undefined ? 'a new object' : 'an object by its ETag'}, ${name}`,
     )
   }
 
   async #lands(name: string, expected: string | undefined, signal: AbortSignal): Promise<boolean> {
     return (await this.#bucket.put(name, storedFor('not to land'), expected, signal)) !== undefined
+  }
+
+  #unusable(fault: string): GraupelError {
+    return new GraupelError(
+      'ERR_STORE_UNAVAILABLE',
+      `${this.#bucket.who} ${fault}; look whether a proxy changes ETags, or a rule removes objects`,
+    )
   }
 
   #unsafe(fault: string): GraupelError {

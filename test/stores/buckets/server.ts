@@ -119,6 +119,10 @@ export interface Habits {
   fault?: keyof typeof faults
   /** Answers in place of the API, such as a website does. */
   instead?: Reply
+  /** Is called before a call is done. */
+  before?: (call: Call) => Promise<unknown> | unknown
+  /** Is called after a call is done. If it returns true, the answer is lost. */
+  after?: (call: Call) => boolean | undefined
 }
 
 export interface BucketServerOptions {
@@ -181,7 +185,10 @@ export class BucketServer {
       const call = dialect.callOf(request, body)
       if (call === undefined) continue
       this.calls.push(call)
-      return dialect.reply(call, this.#do(call))
+      await this.habits.before?.(call)
+      const outcome = this.#do(call)
+      if (this.habits.after?.(call) === true) throw new Error('the answer is lost')
+      return dialect.reply(call, outcome)
     }
     return { status: 400, body: 'the stand-in does not know this request' }
   }

@@ -71,7 +71,12 @@ export async function startAzurite(): Promise<Server> {
   ]
   const server = await start({ program: process.execPath, words })
   await containerOf(server.port).createIfNotExists()
-  return server
+  // Azurite writes its index when it ends in order. Killed, it would forget, and the service does not.
+  return {
+    ...server,
+    signal: (name) => server.signal(name === 'SIGKILL' ? 'SIGTERM' : name),
+    restart: () => server.restart('SIGTERM'),
+  }
 }
 
 export function containerOf(port: number) {
@@ -91,6 +96,7 @@ export const s3: ServerKind = {
   start: startBuckets,
   clients: s3Clients,
   isFetched: true,
+  resending: ['aws-sdk'],
 }
 
 export const google: ServerKind = {
@@ -99,6 +105,7 @@ export const google: ServerKind = {
   start: startBuckets,
   clients: googleClients,
   isFetched: true,
+  resending: ['google-cloud'],
 }
 
 export const azure: ServerKind = {
@@ -107,4 +114,5 @@ export const azure: ServerKind = {
   start: startAzurite,
   clients: azureClients,
   isFetched: true,
+  resending: ['storage-blob'],
 }

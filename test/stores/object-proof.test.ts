@@ -1,0 +1,235 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ObjectStore } from '../../src/stores/object.js'
+import { repository } from '../support/documents.ts'
+import { BucketServer, type Call, type Habits } from './buckets/server.ts'
+import { installClients, type Open } from './kinds/kind.ts'
+import { googleClients, s3Clients } from './kinds/object.ts'
+
+// The proof that a bucket enforces conditions, before its first write.
+
+beforeAll(() => installClients(), 600_000)
+
+let service: BucketServer
+let port: number
+let closing: (() => unknown)[] = []
+beforeEach(async () => {
+  service = new BucketServer()
+  port = await service.listen()
+})
+afterEach(() => {
+  for (const close of closing) close()
+  closing = []
+  service.close()
+})
+
+async function openBy(open: Open): Promise<ObjectStore> {
+  const { store, close } = await open(port)
+  closing.push(close)
+  return store as ObjectStore
+}
+const byFetch = () => openBy(s3Clients['aws4fetch'] as Open)
+const isOfProof = ({ name }: Call) => name.startsWith('graupel.proof/')
+const proofCalls = () => service.calls.filter(isOfProof)
+const leftBehind = () => service.names().filter((name) => name.includes('.proof/'))
+
+describe.each(Object.entries({ ...s3Clients, ...googleClients }))('a bucket by %s', (name, open) => {
+  it.each<[string, Habits['ignores'], string]>([
+    ['If-None-Match', ['ifNoneMatch'], 'writes over an object despite If-None-Match'],
+    ['If-Match', ['ifMatch'], 'writes over an object despite a stale If-Match'],
+    ['If-Match of a missing object', ['ifMatch of a missing object'], 'writes an object that is missing'],
+    [
+      'all conditions',
+      ['ifNoneMatch', 'ifMatch', 'ifMatch of a missing object', 'ifMatch of a delete'],
+      'If-None-Match',
+    ],
+  ])('is refused if it ignores %s, and has nothing of the proof afterwards', async (_, ignores = [], words) => {
+    service.habits = { ignores }
+    const store = await openBy(open)
+    const refused = { code: 'ERR_STORE_UNSAFE', message: expect.stringContaining(words) }
+    await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject(refused)
+    await expect(store.prove()).rejects.toMatchObject(refused)
+    // The objects of the last attempt go with the next one.
+    service.habits = {}
+    expect(await store.write('a/1', 'x', undefined)).toBeDefined()
+    expect(service.names()).toEqual(['ids/graupel/a/1'])
+  })
+
+  it('is proved once, however many writes begin together, and nothing is left', async () => {
+    const store = await openBy(open)
+    await Promise.all(Array.from({ length: 5 }, (_, i) => store.write(`a/${i}`, 'x', undefined)))
+    await store.prove()
+    const actions = proofCalls().map(({ action }) => action)
+    expect(actions.filter((action) => action === 'PutObject')).toHaveLength(5)
+    expect(actions).toHaveLength(9)
+    expect(leftBehind()).toEqual([])
+  })
+
+  it('is proved by several processes at once', async () => {
+    const stores = await Promise.all(Array.from({ length: 5 }, () => openBy(open)))
+    const versions = await Promise.all(stores.map((store, i) => store.write(`a/${i}`, 'x', undefined)))
+    expect(versions.filter((version) => version !== undefined)).toHaveLength(5)
+    expect(leftBehind()).toEqual([])
+  })
+
+  it('is never proved by a lost answer, and is proved later', async () => {
+    for (let lost = 1; lost <= 9; lost++) {
+      let count = 0
+      service.habits = { after: (call) => isOfProof(call) && ++count === lost }
+      const store = await openBy(open)
+      const outcome = await store.prove().catch((error: Error) => error)
+      if (name === 'aws4fetch') expect(outcome).toMatchObject({ message: expect.stringContaining('cannot be reached') })
+      expect(Object(outcome).code, `lost answer ${lost}`).not.toBe('ERR_STORE_UNSAFE')
+      await store.prove()
+      expect(leftBehind(), `lost answer ${lost}`).toEqual([])
+    }
+  })
+
+  it('is never proved if a rule removes the object, and the bucket ignores a condition', async () => {
+    for (const ignored of ['ifNoneMatch', 'ifMatch', 'ifMatch of a missing object'] as const) {
+      for (let step = 1; step <= 9; step++) {
+        let count = 0
+        service.habits = {
+          ignores: [ignored],
+          after: (call) => void (isOfProof(call) && ++count === step && service.empty()),
+        }
+        const store = await openBy(open)
+        await expect(store.prove(), `${ignored}, removed after ${step}`).rejects.toMatchObject({
+          code: expect.stringMatching(/^ERR_STORE_UN(SAFE|AVAILABLE)$/),
+        })
+      }
+    }
+  })
+
+  it('is proved by a later attempt if a rule removes the object', async () => {
+    for (let step = 1; step <= 9; step++) {
+      let count = 0
+      service.habits = { after: (call) => void (isOfProof(call) && ++count === step && service.empty()) }
+      const store = await openBy(open)
+      await store.prove().catch(() => {})
+      await store.prove()
+      expect(leftBehind()).toEqual([])
+    }
+  })
+
+  it('is not used without the right to delete, and the object goes when the right is there', async () => {
+    service.habits = { fault: 'denies deletes' }
+    const store = await openBy(open)
+    await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringMatching(/answered 403 when it was asked to delete .*; grant the rights/),
+    })
+    expect(leftBehind()).toHaveLength(1)
+    expect(await store.advice?.()).toEqual([expect.stringContaining('has 1 objects below graupel.proof/')])
+    service.habits = {}
+    expect(await store.write('a/1', 'x', undefined)).toBeDefined()
+    expect(service.names()).toEqual(['ids/graupel/a/1'])
+    expect(await store.advice?.()).toEqual([])
+  })
+
+  it('removes a record that has the expected version, and no other', async () => {
+    const store = await openBy(open)
+    const first = (await store.write('a/1', 'x', undefined)) as string
+    const second = (await store.write('a/1', 'x', first)) as string
+    expect(await store.remove('a/1', first)).toBe(false)
+    expect(await store.remove('a/1', 'no version')).toBe(false)
+    expect(await store.remove('a/1', second)).toBe(true)
+    expect(await store.remove('a/1', second)).toBe(false)
+    expect(await store.read('a/1')).toBeUndefined()
+    expect(await store.write('a/1', 'late', second)).toBeUndefined()
+  })
+
+  it('is used if it deletes without conditions, but removes nothing', async () => {
+    service.habits = { ignores: ['ifMatch of a delete'] }
+    const store = await openBy(open)
+    const version = (await store.write('a/1', 'x', undefined)) as string
+    await expect(store.remove('a/1', version)).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
+    expect(service.names()).toEqual(['ids/graupel/a/1'])
+  })
+})
+
+it('a service without conditional writes is refused', async () => {
+  service.habits = { fault: 'has no conditional writes' }
+  for (const open of Object.values(s3Clients)) {
+    const store = await openBy(open)
+    await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
+  }
+})
+
+it('reads need no proof', async () => {
+  const store = await byFetch()
+  await store.read('a/1')
+  await store.list('a/')
+  await store.nowMs?.()
+  expect(proofCalls()).toEqual([])
+})
+
+it('a bucket with versioning is used: a delete marker counts as no object', async () => {
+  service.habits = { isVersioned: true }
+  const store = await byFetch()
+  const version = (await store.write('a/1', 'x', undefined)) as string
+  expect(await store.remove('a/1', version)).toBe(true)
+  expect(await store.write('a/1', 'y', version)).toBeUndefined()
+  expect(await store.write('a/1', 'z', undefined)).toBeDefined()
+  expect(service.versions.get('ids/graupel/a/1')).toHaveLength(3)
+})
+
+describe('without the proof', () => {
+  const children: ChildProcess[] = []
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL')
+  })
+
+  /** Lets two processes lease one node whose list both have seen empty, and returns the ids of each. */
+  async function idsOfTwo(): Promise<[string[], string[]]> {
+    let lists = 0
+    let open = () => {}
+    const both = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    service.habits.before = async ({ action, name }) => {
+      if (action !== 'ListBucket' || !/leases/.test(name)) return
+      if (++lists === 2) open()
+      await both
+    }
+    const all = await Promise.all(
+      [0, 1].map(async () => {
+        const words = ['--import', join(repository, 'node_modules/tsx/dist/esm/index.mjs')]
+        const program = join(repository, 'test/stores/programs/unproved.ts')
+        // Each process is a host of its own.
+        const env = { ...process.env, GRAUPEL_NODE_UNIQUE: '1' }
+        const child = spawn(process.execPath, [...words, program, `${port}`], {
+          env,
+          stdio: ['pipe', 'pipe', 'ignore'],
+        })
+        children.push(child)
+        const lines: string[] = []
+        const ended = once(child, 'close')
+        const reader = createInterface(child.stdout)
+        await once(reader, 'line')
+        reader.on('line', (line) => lines.push(line))
+        return { child, lines, ended }
+      }),
+    )
+    for (const { child } of all) child.stdin?.write('go')
+    await Promise.all(all.map(({ ended }) => ended))
+    return all.map(({ lines }) => lines) as [string[], string[]]
+  }
+
+  it('two processes make equal ids on a bucket that ignores conditions', async () => {
+    service.habits = { ignores: ['ifNoneMatch', 'ifMatch'] }
+    const [one, other] = await idsOfTwo()
+    expect(Math.min(one.length, other.length)).toBeGreaterThan(100)
+    const others = new Set(other)
+    expect(one.filter((id) => others.has(id)).length).toBeGreaterThan(0)
+  })
+
+  it('only one of them has the node on a bucket that enforces them', async () => {
+    const [one, other] = await idsOfTwo()
+    expect(Math.min(one.length, other.length)).toBe(0)
+    expect(Math.max(one.length, other.length)).toBeGreaterThan(100)
+  })
+})
