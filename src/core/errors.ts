@@ -37,7 +37,7 @@ export const errorCodes = {
   ERR_CLOCK_SKEW: 'the clocks of this host and of the store, or of another host, differ by more than is allowed',
   ERR_STORE_UNAVAILABLE: 'a store fails, or does not answer in time',
   ERR_STORE_INVALID: 'a store, or its answer, does not follow the interface of stores',
-  ERR_STORE_UNSAFE: 'a store is configured so that it forgets what it has acknowledged',
+  ERR_STORE_UNSAFE: 'a store forgets what it has acknowledged, or does not enforce conditions',
   ERR_EMPTY: 'no number is ready',
   ERR_SEGMENT_OVERFLOW: 'the last number that the segments may have is used up',
   ERR_COUNTER_OVERFLOW: 'the next count does not fit the digits of its pattern, or the range of counts',

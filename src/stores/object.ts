@@ -91,7 +91,7 @@ const readsAtOnce = 50
  * that has the reason or the answer. `remove` rejects with `ERR_STORE_UNSAFE` if the bucket deletes without
  * conditions.
  * @example
- * const client = new S3({ region: 'eu-central-1', endpoint: process.env.S3_ENDPOINT, forcePathStyle: true })
+ * const client = new S3({ region: 'eu-central-1' }) // of @aws-sdk/client-s3
  * const store = objectStore({ client, bucket: 'ids' })
  * await store.write('settings/first', 'one', undefined)
  * const entry = await store.read('settings/first')

@@ -19,6 +19,7 @@ import { kubernetesStore } from 'graupel/stores/kubernetes'
 import { memoryStore } from 'graupel/stores/memory'
 import { mongodbStore } from 'graupel/stores/mongodb'
 import { mysqlStore } from 'graupel/stores/mysql'
+import { objectStore } from 'graupel/stores/object'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
 import { serviceStore } from 'graupel/stores/service'
@@ -93,6 +94,7 @@ const entries: Entry[] = [
   },
   { name: 'etcdStore', given: { url: 'http://127.0.0.1:1' }, call: etcdStore },
   { name: 'serviceStore', given: { url: 'http://127.0.0.1:1' }, call: serviceStore },
+  { name: 'objectStore', given: { client: { file() {}, getFiles() {} } }, call: objectStore },
   { name: 'consulStore', given: { url: 'http://127.0.0.1:1' }, call: consulStore },
   { name: 'kubernetesStore', given: { url: 'http://127.0.0.1:1', namespace: 'x' }, call: kubernetesStore },
   {

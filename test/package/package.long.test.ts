@@ -61,6 +61,7 @@ describe('the types', () => {
     import { serviceStore } from 'graupel/stores/service'
     import { mysqlStore } from 'graupel/stores/mysql'
     import { kubernetesStore } from 'graupel/stores/kubernetes'
+    import { objectStore } from 'graupel/stores/object'
     import { postgresStore } from 'graupel/stores/postgres'
     import { redisStore } from 'graupel/stores/redis'
     import { sqliteStore } from 'graupel/stores/sqlite'
@@ -77,6 +78,7 @@ describe('the types', () => {
       same(),
       mysqlStore({ getConnection: async () => ({ query: async () => [], release() {}, destroy() {} }), execute() {} }, { table: 'mine' }),
       kubernetesStore({ url: 'http://127.0.0.1:8001', namespace: 'default', headers: async () => ({}) }),
+      objectStore({ client: { sign: async (url) => ({ url }) }, url: 'http://127.0.0.1:9000/ids' }),
       postgresStore({ query: async (text: string) => ({ rows: [text] }) }, { ...options, table: 'mine' }),
       redisStore({ call: async (command: string, ...words: string[]) => [command, words] }, { prefix: 'mine' }),
       sqliteStore({ exec() {}, prepare: () => ({ all: () => [] }) }),

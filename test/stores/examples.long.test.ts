@@ -26,6 +26,7 @@ import { load } from './kinds/kind.ts'
 import { startApi } from './kinds/kubernetes.ts'
 import { mongodbUrl, startMongodb } from './kinds/mongodb.ts'
 import { database, mysqlPools, startMysql } from './kinds/mysql.ts'
+import { startBuckets } from './kinds/object.ts'
 import { startPostgres } from './kinds/postgres.ts'
 import { startRedis } from './kinds/redis.ts'
 import { startService } from './kinds/service.ts'
@@ -49,6 +50,7 @@ beforeAll(() => {
     ['pg', 'clients'],
     ['libsql', 'clients'],
     ['node-zookeeper-client', 'clients'],
+    ['@aws-sdk/client-s3', 'clients'],
     ['better-sqlite3', 'better-sqlite3'],
     ['@aws-sdk/client-dynamodb', 'clients'],
     ['mongodb', 'clients'],
@@ -129,6 +131,8 @@ function printingProgram({ code }: { readonly code: string }): string {
     .replace("'zk1:2181,zk2:2181,zk3:2181'", 'process.env.ZOOKEEPER')
     .replace("'http://127.0.0.1:2379'", 'process.env.ETCD_URL')
     .replace("'http://127.0.0.1:8500'", 'process.env.CONSUL_HTTP_ADDR')
+    // The programs of a test end within seconds.
+    .replace('windowMs: 60_000', 'windowMs: 6000')
     // Some programs end at once.
     .replace(/^await (lease\.release|store\.close)\(\).*$/gm, '')
   writeFileSync(join(folder, name), `${here}\n${printing}`)
@@ -356,6 +360,19 @@ describeExamples(['etcd.mjs'], 'etcdStore', `import { etcdStore } from 'graupel/
 })
 
 describeExamples(
+  ['object.mjs'],
+  'objectStore',
+  `import { objectStore } from 'graupel/stores/object'\nimport { S3 } from '@aws-sdk/client-s3'`,
+  [],
+  async () => {
+    const server = await startBuckets()
+    const AWS_ENDPOINT_URL_S3 = `http://127.0.0.1:${server.port}`
+    const credentials = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' }
+    return { server, variables: { AWS_ENDPOINT_URL_S3, WINDOW_MS: '6000', ...credentials } }
+  },
+)
+
+describeExamples(
   ['consul.mjs'],
   'consulStore',
   `import { consulStore } from 'graupel/stores/consul'`,
@@ -429,6 +446,7 @@ it('every program and every store has a test here', () => {
     'kubernetes.mjs',
     'mongodb.mjs',
     'mysql.mjs',
+    'object.mjs',
     'order-numbers.mjs',
     'postgres.mjs',
     'redis.mjs',
@@ -445,6 +463,7 @@ it('every program and every store has a test here', () => {
     'leafAllocStore',
     'mongodbStore',
     'mysqlStore',
+    'objectStore',
     'postgresStore',
     'redisStore',
     'serviceStore',

@@ -44,6 +44,7 @@ export const examplesWithDatabase = [
   'leafAllocStore',
   'mongodbStore',
   'mysqlStore',
+  'objectStore',
   'postgresStore',
   'redisStore',
   'serviceStore',

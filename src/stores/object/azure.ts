@@ -26,7 +26,7 @@ interface AzureBlob {
     /** In Node. */
     readonly readableStreamBody?: unknown
     /** In browsers. */
-    readonly blobBody?: Promise<Blob> | undefined
+    readonly blobBody?: Promise<{ text(): Promise<string> }> | undefined
   }>
   delete(options: CallOptions & Conditions): Promise<unknown>
 }

@@ -170,7 +170,7 @@ export class CheckedBucket {
       return ofTls ?? new Error(`${who} cannot be reached: ${reason}`, { cause: error })
     }
     const { status, code, message, retryAfter } = refusal
-    const words = [code, message].filter(Boolean).join(': ').trim().replace(/\s+/g, ' ')
+    const words = [code, message].filter(Boolean).join(': ').trim().replace(/\s+/g, ' ').replace(/\.$/, '')
     const said = `${who} answered ${status} when it was asked to ${asked}: ${words.length > 160 ? `${words.slice(0, 160)}…` : words}`
     if (isNotImplemented(refusal)) {
       return new GraupelError('ERR_STORE_UNSAFE', `${said}; it has no conditional writes, so use another bucket`)

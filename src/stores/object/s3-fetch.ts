@@ -13,7 +13,7 @@ export interface SigningClient {
       readonly signal?: AbortSignal
       readonly aws: { readonly service: string }
     },
-  ): Promise<Request>
+  ): Promise<object>
 }
 
 /** An answer of the service that is no success. */
@@ -35,7 +35,7 @@ class RefusedError extends Error {
 export function signedBucket(client: SigningClient, url: string): Bucket {
   const service = new HttpService('S3', {
     url,
-    fetch: async (at, init) => fetch(await client.sign(at, { ...init, aws: { service: 's3' } })),
+    fetch: async (at, init) => fetch((await client.sign(at, { ...init, aws: { service: 's3' } })) as Request),
   })
   const pathOf = (name: string) => `/${name.split('/').map(encodeURIComponent).join('/')}`
   const ask = async (

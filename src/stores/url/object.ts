@@ -23,7 +23,8 @@ const aws4fetch: Client = {
     const { places, parameters } = partsOf(url, ['BUCKET'], ['region', 'endpoint'])
     const bucket = places[0] as string
     const { AWS_REGION, AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env
-    const { region = AWS_REGION ?? AWS_DEFAULT_REGION, endpoint } = parameters
+    const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env
+    const { region = AWS_REGION ?? AWS_DEFAULT_REGION, endpoint = AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL } = parameters
     if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) {
       throw new GraupelError(
         'ERR_STORE_UNAVAILABLE',
@@ -79,8 +80,12 @@ const googleStorage: Client = {
   async open({ Storage }, url, options) {
     const { places, parameters } = partsOf(url, ['BUCKET'], ['endpoint'])
     const { endpoint } = parameters
-    // The client waits on a silent connection for as long as this.
-    const client = new Storage({ timeout: silentMs, ...(endpoint && { apiEndpoint: endpoint }) })
+    // The client waits on a silent connection for as long as its timeout. Leases repeat calls themselves.
+    const client = new Storage({
+      timeout: silentMs,
+      retryOptions: { autoRetry: false },
+      ...(endpoint && { apiEndpoint: endpoint }),
+    })
     return openBucket({ client: client.bucket(places[0] as string) }, url, 1, options)
   },
 }
