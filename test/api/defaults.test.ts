@@ -15,6 +15,7 @@ import { etcdStore } from 'graupel/stores/etcd'
 import { kubernetesStore } from 'graupel/stores/kubernetes'
 import { mongodbStore } from 'graupel/stores/mongodb'
 import { mysqlStore } from 'graupel/stores/mysql'
+import { objectStore } from 'graupel/stores/object'
 import { postgresStore } from 'graupel/stores/postgres'
 import { redisStore } from 'graupel/stores/redis'
 import { serviceStore } from 'graupel/stores/service'
@@ -251,6 +252,10 @@ const measured: Record<string, Measured> = {
     "'graupel_store'",
     [() => mysqlStore(pool).ddl, expect.stringMatching(/\bgraupel_store\b/)],
   ],
+  'ObjectStoreOptions.prefix': [
+    "'graupel'",
+    [() => nameIn((see) => objectStore({ client: { file: see, getFiles() {} } as never }).read('a/b')), 'graupel'],
+  ],
   'PostgresStoreOptions.table': [
     "'graupel_store'",
     [() => postgresStore({ query: async () => [] } as never).ddl, expect.stringMatching(/\bgraupel_store\b/)],
@@ -275,6 +280,7 @@ const measured: Record<string, Measured> = {
     [() => consulStore({ url }).durable, true],
     [() => zookeeperStore(() => ({}) as never).durable, true],
     [() => kubernetesStore({ url, namespace: 'x' }).durable, true],
+    [() => objectStore({ client: { file() {}, getFiles() {} } as never }).durable, true],
   ],
   'ZooKeeperStoreOptions.prefix': ["'graupel'", [async () => (await madeInZooKeeper()).path, '/graupel/%a%2F/b']],
   // The client replaces rights that are not given.

@@ -14,7 +14,17 @@ import type { Server } from '../stores/servers.ts'
 import { eventually } from '../support/until.ts'
 import { TcpProxy } from './proxy.ts'
 
-type DurableClient = 'etcd' | 'consul' | 'kubernetes' | 'service' | 'node-zookeeper-client' | 'aws-sdk' | 'mongodb'
+type DurableClient =
+  | 'etcd'
+  | 'consul'
+  | 'kubernetes'
+  | 'service'
+  | 'node-zookeeper-client'
+  | 'aws-sdk'
+  | 'mongodb'
+  | 's3'
+  | 'azure'
+  | 'google'
 
 type Faults = Readonly<Record<string, () => Promise<void>>>
 

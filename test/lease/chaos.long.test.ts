@@ -6,6 +6,7 @@ import { dynamodb } from '../stores/kinds/dynamodb.ts'
 import { etcd } from '../stores/kinds/etcd.ts'
 import { kubernetes } from '../stores/kinds/kubernetes.ts'
 import { mongodb } from '../stores/kinds/mongodb.ts'
+import { azure, google, s3 } from '../stores/kinds/object.ts'
 import { service } from '../stores/kinds/service.ts'
 import { zookeeperKind } from '../stores/kinds/zookeeper.ts'
 import { describeWith } from '../support/needs.ts'
@@ -61,7 +62,13 @@ const groups: { readonly needs: readonly (() => string | undefined)[]; readonly 
   },
   {
     needs: [],
-    sites: { DynamoDB: durableSite(dynamodb, 'aws-sdk'), 'a stand-in for MongoDB': durableSite(mongodb, 'mongodb') },
+    sites: {
+      DynamoDB: durableSite(dynamodb, 'aws-sdk'),
+      'a stand-in for MongoDB': durableSite(mongodb, 'mongodb'),
+      S3: durableSite(s3, 's3'),
+      Azure: durableSite(azure, 'azure'),
+      Google: durableSite(google, 'google'),
+    },
   },
 ]
 

@@ -13,6 +13,7 @@ import { dynamodbUrl } from './kinds/dynamodb.ts'
 import { host, load, type Open, quiet } from './kinds/kind.ts'
 import { kubernetesUrl } from './kinds/kubernetes.ts'
 import { mongodbUrl } from './kinds/mongodb.ts'
+import { azuriteConnection } from './kinds/object.ts'
 import { startProxy } from './proxy.ts'
 
 // A network that forgets connections, such as a NAT gateway or a virtual address whose host is dead, says
@@ -29,6 +30,9 @@ const byUrl =
 const redisUrl = (port: number) => `redis://${host}:${port}`
 const postgresUrl = (port: number) => `postgres://postgres@${host}:${port}/postgres`
 const mysqlUrl = (port: number) => `mysql://root@${host}:${port}/graupel`
+
+const s3Url = (port: number) => `s3://ids?region=us-east-1&endpoint=http://${host}:${port}`
+Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' })
 
 /**
  * Every client that `openStore` knows, and the clients that the pages of the stores make, by the kind of the
@@ -62,6 +66,14 @@ const clients: Record<string, Record<string, Open>> = {
   consul: { fetch: byUrl((port) => `consul://${host}:${port}`) },
   kubernetes: { fetch: byUrl(kubernetesUrl) },
   service: { fetch: byUrl((port) => `graupel+http://${host}:${port}`) },
+  s3: { 'aws-sdk': byUrl(s3Url, '@aws-sdk/client-s3'), aws4fetch: byUrl(s3Url, 'aws4fetch') },
+  azure: {
+    async 'storage-blob'(port) {
+      process.env['AZURE_STORAGE_CONNECTION_STRING'] = azuriteConnection(port)
+      return byUrl(() => 'az://devstoreaccount1/ids', '@azure/storage-blob')(port)
+    },
+  },
+  google: { 'google-cloud': byUrl((port) => `gs://ids?endpoint=http://${host}:${port}`, '@google-cloud/storage') },
 }
 
 describeServers('a lease whose connections go silent', (kind, { isElsewhere }, server) => {

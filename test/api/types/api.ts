@@ -366,7 +366,8 @@ export const shardOfId: number = decode(untagged.with({ shard: 5, kind: 1 }).nex
 const taggedClient: ClientOf<typeof tagged.fields> = await connect({ url: 'https://a', layout: tagged })
 const clientView: ClientView<typeof tagged.fields> = taggedClient.with({ shard: 5 })
 export const shardOfView: number = clientView.tags.shard
-export const shardOfOther: number = clientView.decode(await clientView.with({ shard: 6, kind: 1 }).nextAsync()).tags.shard
+export const shardOfOther: number = clientView.decode(await clientView.with({ shard: 6, kind: 1 }).nextAsync()).tags
+  .shard
 // @ts-expect-error the shard has to be chosen
 taggedClient.next()
 // @ts-expect-error the shard has to be chosen
