@@ -141,11 +141,17 @@ export function objectStore(options: ObjectStoreOptions): ObjectStore {
       const rest = keys.filter((key) => key.startsWith(folder) && key !== folder && !key.includes('/', folder.length))
       const work = async () => {
         for (let key = rest.pop(); key !== undefined; key = rest.pop()) {
-          const entry = await read(key, signal)
+          // With one signal for all reads, Node would warn of many listeners.
+          const entry = await read(key, signal && AbortSignal.any([signal]))
           if (entry !== undefined) entries.push(entry)
         }
       }
-      await Promise.all(Array.from({ length: readsAtOnce }, work))
+      try {
+        await Promise.all(Array.from({ length: readsAtOnce }, work))
+      } finally {
+        // After a failure, no other read begins.
+        rest.length = 0
+      }
       return entries
     },
     async write(key, value, expected, signal) {

@@ -50,6 +50,8 @@ export interface Bucket {
   delete(name: string, expected: string | undefined, signal: AbortSignal | undefined): Promise<void>
   /** Reads the refusal of an error of the client; `undefined` if the error is no answer of the service. */
   refusalOf(error: unknown): Refusal | undefined
+  /** Errors that are no refusals already name the service and the reason. */
+  readonly hasOwnErrors?: true
 }
 
 /** The headers of an object. Caches on the way must not keep a record. */
@@ -159,6 +161,7 @@ export class CheckedBucket {
     if (isGraupelError(error)) return error
     const { who } = this
     const refusal = this.#bucket.refusalOf(error)
+    if (refusal === undefined && this.#bucket.hasOwnErrors) return error
     if (refusal === undefined) {
       const reason = reasonOf(error)
       const missing = unsent.find(([pattern]) => pattern.test(`${Object(error).name} ${reason}`))?.[1]

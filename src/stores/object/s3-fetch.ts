@@ -87,6 +87,7 @@ export function signedBucket(client: SigningClient, url: string): Bucket {
     async delete(name, expected, signal) {
       await ask('DELETE', pathOf(name), expected === undefined ? {} : { 'if-match': expected }, signal)
     },
+    hasOwnErrors: true,
     refusalOf: (error) => (error instanceof RefusedError ? error.refusal : undefined),
   }
 }
