@@ -64,7 +64,7 @@ class Generator {
         start_(std::make_shared<SequenceStart>(start)) {}
 
   // The same generator with other tags: what a policy has obtained for one of them is
-  // for all. `tag_bits` are the tags at their place in an id.
+  // for all. `tag_bits` are the tags, shifted as in an id.
   Generator View(uint64_t tag_bits) const {
     Generator view(*this);
     view.tag_bits_ = tag_bits;

@@ -6,13 +6,13 @@
 
 namespace graupel {
 
-// The places of the three parts of an id. The functions divide and shift by its numbers
+// The bits of the three parts of an id. The functions divide and shift by its numbers
 // without a check, so code that takes the numbers from outside calls IsSound() first.
 struct Layout {
   int64_t epoch_ms = 0;
   int64_t tick_ms = 1;
   uint64_t max_tick = 0;
-  uint64_t node_bits = 0;  // The node's fields, already shifted to their place.
+  uint64_t node_bits = 0;  // The node's fields, shifted as in an id.
   uint8_t sequence_bits = 0;
   uint8_t sequence_shift = 0;
   uint8_t timestamp_shift = 0;
@@ -31,7 +31,7 @@ struct Layout {
     return (Sequences() & Ticks()) == 0 && ((Sequences() | Ticks()) & node_bits) == 0;
   }
 
-  // Whether tags with these bits leave the places of the other parts free.
+  // Whether tags with these bits leave the bits of the other parts free.
   bool HasRoomFor(uint64_t tag_bits) const {
     return ((Sequences() | Ticks() | node_bits) & tag_bits) == 0;
   }

@@ -57,7 +57,7 @@ export const maxInChunk = 16_384
 
 export type Ids = BigUint64Array<ArrayBuffer>
 
-/** The ids to print, their form, and the place to print them. */
+/** The ids to print, their form, and the output. */
 export interface Printing {
   readonly count: number
   readonly write: Formatter

@@ -104,7 +104,7 @@ function checkNode(layout: Layout, text: string, dialect: Dialect): number {
 /** What all ids have in common that the database makes. */
 interface Common {
   readonly node: number
-  /** The node and the tags, each at its place. */
+  /** The node and the tags, shifted as in an id. */
   readonly bits: bigint
 }
 

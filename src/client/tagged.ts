@@ -11,7 +11,7 @@ export class TaggedNumbers implements ReadyNumbers {
   readonly #low: number
   #isClosed = false
 
-  /** @param tags - Each at its place in the id. */
+  /** @param tags - Shifted as in an id. */
   constructor(ready: ReadyNumbers, tags: bigint) {
     const halves = new Uint32Array(BigUint64Array.of(tags).buffer)
     this.#ready = ready

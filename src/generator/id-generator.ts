@@ -120,7 +120,7 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
   readonly node: number
   /** The engine that makes the ids. All generators of the node in this process have the same one. */
   readonly engine: EngineKind
-  /** The place of the last id, as in `stats()`. */
+  /** The memory of the last id, as in `stats()`. */
   readonly state: string
   /**
    * Makes one id. Blocks if the policy says to wait, for at most `maxWaitMs` milliseconds at a time.
@@ -195,7 +195,7 @@ export interface Stats {
   /** The engine that was chosen. */
   engine: EngineKind
   /**
-   * The place of the last id: `'host'`, `'process'`, `'thread'`, `'lease'`, or the path of the state file.
+   * The memory of the last id: `'host'`, `'process'`, `'thread'`, `'lease'`, or the path of the state file.
    */
   state: string
   /** Ids made. */

@@ -127,7 +127,7 @@ export interface GeneratorSettings<F extends readonly Field[] = readonly Field[]
    */
   clock?: 'wall' | 'steady' | (() => number)
   /**
-   * The place that remembers the last id:
+   * The memory of the last id:
    *
    * - `'host'`: in memory that all processes of this user on this host share, until the host restarts. Needs
    *   the native engine.

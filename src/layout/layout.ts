@@ -98,7 +98,7 @@ export interface LayoutSpec<F extends readonly Field[] = readonly Field[]> {
  */
 const brand = Symbol.for('graupel.layout')
 
-/** The place of a field of a layout in an id. */
+/** The bits of a field of a layout, and how far they are shifted in an id. */
 export interface Placement {
   /** Name of the field. */
   readonly name: string
@@ -108,7 +108,7 @@ export interface Placement {
   readonly shift: number
 }
 
-/** The place of a tag in an id. */
+/** The bits of a tag, and how far they are shifted in an id. */
 export interface TagPlacement extends Placement {
   /** Whether it has to be chosen; otherwise it is 0 by default. */
   readonly isRequired: boolean
@@ -148,15 +148,15 @@ export class Layout<F extends readonly Field[] = readonly Field[]> {
   declare readonly bits: number
   /** Width of all node fields together. */
   declare readonly nodeBits: number
-  /** The place of the timestamp. */
+  /** The placement of the timestamp. */
   declare readonly timestamp: Placement
-  /** The place of the sequence. */
+  /** The placement of the sequence. */
   declare readonly sequence: Placement
   /** The fields that together are the node, the most significant first. */
   declare readonly nodeFields: readonly (Placement & { readonly name: NodeFieldOf<F> })[]
   /** The tags, the most significant first. */
   declare readonly tagFields: readonly (TagPlacement & { readonly name: TagOf<F> })[]
-  /** All fields with their places, the most significant first. */
+  /** The placements of all fields, the most significant first. */
   declare readonly placements: readonly Placement[]
 
   /** @internal Use {@link defineLayout}, which checks the rules. */

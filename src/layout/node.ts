@@ -58,7 +58,7 @@ function splitNode<F extends readonly Field[]>(layout: Layout<F>, node: number):
   return parts as { [K in NodeFieldOf<F>]: number }
 }
 
-/** The node's fields, each at its place in the id. @internal */
+/** The node's fields, shifted as in an id. @internal */
 export function shiftNode(layout: Layout, node: number): bigint {
   const parts: Record<string, number> = splitNode(layout, node)
   return layout.nodeFields.reduce(

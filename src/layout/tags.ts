@@ -71,7 +71,7 @@ export function requiredTag({ tagFields }: Pick<Layout, 'tagFields'>): string | 
   return tagFields.find(({ isRequired }) => isRequired)?.name
 }
 
-/** The tags, each at its place in the id. @internal */
+/** The tags, shifted as in an id. @internal */
 export function shiftTags<F extends readonly Field[]>({ tagFields }: Layout<F>, tags: TagValues<F>): bigint {
   return tagFields.reduce((bits, { name, shift }) => bits | (BigInt(tags[name]) << BigInt(shift)), 0n)
 }

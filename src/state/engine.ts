@@ -184,7 +184,7 @@ export interface Core {
    * Makes a core of the same generator: it shares the state, the runs and what a policy has obtained. Only
    * its count of issued ids is its own. To be closed before this core, and to `follow` after `moveTo`.
    *
-   * @param tagBits - The tags at their places; its ids have them, too.
+   * @param tagBits - The tags, shifted as in an id; its ids have them, too.
    */
   view(tagBits: bigint): Core
   /** Continues with the state to which the core of a view has moved. */
@@ -239,7 +239,7 @@ export interface CoreSpec {
   sequenceBits: number
   sequenceShift: number
   timestampShift: number
-  /** The node's fields at their places. */
+  /** The node's fields, shifted as in an id. */
   nodeBits: bigint
   sequenceStart: SequenceStartMode
   /** For `sequenceStart: 'random'`; 32 bits. */

@@ -23,9 +23,9 @@ export type KeyClock = 'real' | 'injected'
 export interface Key {
   /** `undefined` in the key of a state file, whose ids are the same by either clock. */
   readonly clock: KeyClock | undefined
-  /** Epoch, tick, and the places of timestamp and sequence. */
+  /** Epoch, tick, and the placements of timestamp and sequence. */
   readonly geometry: string
-  /** The node's fields at their places in an id. */
+  /** The node's fields, shifted as in an id. */
   readonly nodeBits: bigint
   readonly namespace: string
 }

@@ -60,8 +60,8 @@ export class Listener {
     { host, port }: { readonly host: string; readonly port: number },
     option = '--port',
   ): Promise<Listener> {
-    const place = await listen(server, { host, port }, option)
-    return new Listener(server, `http${server instanceof TlsServer ? 's' : ''}://${place}`)
+    const address = await listen(server, { host, port }, option)
+    return new Listener(server, `http${server instanceof TlsServer ? 's' : ''}://${address}`)
   }
 
   private constructor(server: Server, url: string) {

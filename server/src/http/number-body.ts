@@ -164,7 +164,7 @@ const lowest = 1_000_000_000
 const lowestDigits = 9
 const maxDigits = 20
 
-/** The place of the lower half of a number. */
+/** The index of the lower half of a number. */
 const lowerHalf = isLittleEndian ? 0 : 1
 
 /** The texts around and between the numbers of a body. */

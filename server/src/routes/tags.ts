@@ -42,7 +42,7 @@ export function needsTags({ tagFields }: Layout): boolean {
 }
 
 /**
- * Returns the tags of a request, each at its place in the id.
+ * Returns the tags of a request, shifted as in an id.
  *
  * @param nameOf - Names a tag as the client does, for messages.
  * @throws Problem `ERR_OPTION_INVALID` by that name for a value that does not fit, a tag that is missing, and

@@ -86,8 +86,8 @@ export class IdSource {
   }
 
   /**
-   * Makes ids in ascending order. @param tags - Their tags, each at its place. A view for each request would
-   * take 30 µs. @throws GraupelError as `fillAsync`
+   * Makes ids in ascending order. @param tags - Their tags, shifted as in an id: a view for each request
+   * would take 30 µs. @throws GraupelError as `fillAsync`
    */
   fill(array: BigUint64Array<ArrayBuffer>, tags = 0n): Promise<BigUint64Array> {
     return this.#inTerm((ids) => fillWith(ids, array, tags))

@@ -18,7 +18,7 @@ export class History {
   readonly #at: number
   readonly #slots: Slots
 
-  /** @param offset - The history's place in the table, in bytes. */
+  /** @param offset - The history's offset in the table, in bytes. */
   constructor(table: StateTable, offset: number, slots: Slots) {
     this.#table = table
     this.#at = offset / 8
