@@ -8,7 +8,7 @@ export interface Part {
 }
 
 /** A fault that is found before the encoding of the ids is known. */
-export type PastedFault =
+type PastedFault =
   /** The text has more than its ids, and the rest is left out. */
   | { readonly key: 'troubleLeft'; readonly values: { readonly text: string; readonly taken: string } }
   /** The address leads to a tweet from before Snowflake. */

@@ -13,7 +13,7 @@ export const bytePairs: RegExp =
 export const byteNumbers: RegExp = /^\[?\s*(?:\d{1,3}\s*,\s*){7}\d{1,3}\s*\]?$/
 
 /** Tells one id in bytes from a line with several ids. */
-export function isBytes(line: string): boolean {
+function isBytes(line: string): boolean {
   return bytePairs.test(line) || byteNumbers.test(line)
 }
 
