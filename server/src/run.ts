@@ -37,7 +37,10 @@ export function announcement(all: readonly [Started, ...Started[]]): string {
   return [`graupel-server ${url}, ${leased.join(', ')}, ${store}`, ...urls.map((one) => `  ${one}`), ''].join('\n')
 }
 
-/** The layouts of the service, the nodes that it may lease for each, and the source of that choice, for the log. */
+/**
+ * The layouts of the service, the nodes that it may lease for each, and the source of that choice, for the
+ * log.
+ */
 function planOf({ layouts, node, nodes, statefulSet, nodeSource, strict }: Options) {
   const source = nodeSource ?? (strict ? '--strict' : 'any free node')
   return { layouts: layouts.map(({ name }) => name), node: node ?? nodes ?? statefulSet, nodeSource: source }

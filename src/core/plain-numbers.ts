@@ -1,4 +1,7 @@
-/** Reads a whole number in plain digits, without sign, blank or leading zero. Returns `undefined` for another text. */
+/**
+ * Reads a whole number in plain digits, without sign, blank or leading zero. Returns `undefined` for another
+ * text.
+ */
 export function plainNumber(text: string): number | undefined {
   if (!/^(0|[1-9][0-9]*)$/.test(text)) return undefined
   const number = Number(text)

@@ -29,8 +29,8 @@ const kinds: readonly (readonly [kind: string, form: RegExp, msOf?: (text: strin
 ]
 
 /**
- * Names the kind of a text that is no id of 64 bits, by its form. A kind with a time fits if its time is past,
- * or at most a day ahead.
+ * Names the kind of a text that is no id of 64 bits, by its form. A kind with a time fits if its time is
+ * past, or at most a day ahead.
  */
 export function otherIdOf(text: string, nowMs: number): OtherId | undefined {
   for (const [kind, form, msOf] of kinds) {

@@ -23,7 +23,10 @@ function isBytes(line: string): boolean {
  */
 const maxJson = 1_000_000
 
-/** The properties of JSON and the columns that have ids: those of the id service, and those that end with "id". */
+/**
+ * The properties of JSON and the columns that have ids: the names of the id service, and names that end with
+ * "id".
+ */
 export const idName: RegExp = /^(?:numbers|counts|uuids?)$|(?:^i|_i|I)[dD]s?$/
 
 /** One number with separators between its thousands, of at least 16 digits. */

@@ -21,7 +21,10 @@ export function isRule(line: string): boolean {
   return /^(?=.*-)[\s|:+-]+$/.test(line)
 }
 
-/** Reads the head of a table; `undefined` if the first line does not name columns, or the second has no id. */
+/**
+ * Reads the head of a table; `undefined` if the first line does not name columns, or the second line has no
+ * id.
+ */
 export function tableOf(head: string, row: string): Table | undefined {
   for (const separator of separators) {
     const names = cellsOf(head, separator)

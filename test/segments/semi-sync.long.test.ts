@@ -69,7 +69,7 @@ async function startPair(timeoutMs: number): Promise<Pair> {
   }
 }
 
-/** Opens a generator of its own pool, as another process does. @param durable - What the store is said to be. */
+/** Opens a generator of its own pool, as another process does. */
 async function open({ proxy }: Pair, assumeDurable: boolean): Promise<SegmentGenerator> {
   const pool = mysqlPools.mysql2(proxy.port)
   used.push(() => pool.end())

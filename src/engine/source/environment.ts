@@ -49,7 +49,8 @@ export function nodeFromEnvironment(sources?: NodeSources): number
  * @param variables - The variable of each field. A field cannot have the name `statefulSet` here.
  * @returns A whole number from 0 up for each field. The layout checks that it has these fields and room.
  * @throws TypeError `ERR_NODE_REQUIRED` if a variable is not set; TypeError, RangeError `ERR_NODE_INVALID` if
- * a variable is not a number in plain digits, or `GRAUPEL_NODE` is set, too; TypeError `ERR_OPTION_INVALID`.
+ * a variable is not a number in plain digits, or `GRAUPEL_NODE` is set, too; TypeError `ERR_OPTION_UNKNOWN` for
+ * a value that is no name.
  * @example
  * process.env.DC = '1'
  * process.env.WORKER = '7'
@@ -59,10 +60,7 @@ export function nodeFromEnvironment<F extends string>(
   variables: Readonly<Record<F, string>>,
 ): { readonly [K in F]: number }
 export function nodeFromEnvironment(sources: object = {}): number | Record<string, number> {
-  const names = Object.keys(Object(sources))
-  if (names.length > 0 && typeof sources === 'object' && !names.includes('statefulSet')) {
-    return nodeFromVariables(sources as Record<string, unknown>)
-  }
+  if (areVariables(sources)) return nodeFromVariables(sources)
   const statefulSet = statefulSetOf(sources as NodeSources)
   const given = nodeFromVariable()
   if (typeof given?.node === 'object') {
@@ -83,16 +81,16 @@ export function nodeFromEnvironment(sources: object = {}): number | Record<strin
   return found.node as number
 }
 
-function nodeFromVariables(variables: Readonly<Record<string, unknown>>): Record<string, number> {
+/** Whether each property is the name of a variable, and none is an option. */
+function areVariables(sources: object): sources is Readonly<Record<string, string>> {
+  const entries = Object.entries(Object(sources) as object)
+  const isVariable = ([name, value]: [string, unknown]) => typeof value === 'string' && name !== 'statefulSet'
+  return typeof sources === 'object' && entries.length > 0 && entries.every(isVariable)
+}
+
+function nodeFromVariables(variables: Readonly<Record<string, string>>): Record<string, number> {
   const node: Record<string, number> = {}
   for (const [field, variable] of Object.entries(variables)) {
-    if (typeof variable !== 'string' || variable === '') {
-      throw typeError(
-        'ERR_OPTION_INVALID',
-        `${field} is ${show(variable)}; pass the name of the variable that has the number of this field, such as 'WORKER'`,
-        field,
-      )
-    }
     const value = platform.environmentVariable(variable)
     if (value === undefined) {
       throw typeError(
