@@ -119,13 +119,7 @@ describe('nodeFromEnvironment', () => {
       'ERR_NODE_INVALID',
       /GRAUPEL_NODE is '39', and DC and WORKER are a node, too/,
     ],
-    [
-      'no name of a variable',
-      { DC: '1' },
-      { datacenter: 1 },
-      'ERR_OPTION_INVALID',
-      /datacenter is 1; pass the name of/,
-    ],
+    ['no name of a variable', { DC: '1' }, { datacenter: 1 }, 'ERR_OPTION_UNKNOWN', /no option 'datacenter'/],
     ['a misspelt source', {}, { statefulset: 'web' }, 'ERR_NODE_REQUIRED', /'web', .* field 'statefulset'/],
   ])('refuses %s', (_what, variables, sources, code, message) => {
     const error = refusal(variables, sources)

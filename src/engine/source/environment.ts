@@ -49,8 +49,8 @@ export function nodeFromEnvironment(sources?: NodeSources): number
  * @param variables - The variable of each field. A field cannot have the name `statefulSet` here.
  * @returns A whole number from 0 up for each field. The layout checks that it has these fields and room.
  * @throws TypeError `ERR_NODE_REQUIRED` if a variable is not set; TypeError, RangeError `ERR_NODE_INVALID` if
- * a variable is not a number in plain digits, or `GRAUPEL_NODE` is set, too; TypeError `ERR_OPTION_UNKNOWN` for
- * a value that is no name.
+ * a variable is not a number in plain digits, or `GRAUPEL_NODE` is set, too; TypeError `ERR_OPTION_UNKNOWN`
+ * for a value that is no name.
  * @example
  * process.env.DC = '1'
  * process.env.WORKER = '7'
