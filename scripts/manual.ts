@@ -4,6 +4,7 @@ import { basename, join, posix } from 'node:path'
 
 /** The documents of the service, and the pictures in them. */
 export const manual = [
+  'docs/how-it-works.md',
   'docs/page-dark.webp',
   'docs/page-light.webp',
   'docs/page.md',

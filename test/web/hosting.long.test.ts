@@ -182,10 +182,17 @@ describeWith([missingChromium], 'the page in any place', () => {
     expectNoFaults()
   })
 
-  it('prints no table wider than the paper', async () => {
+  it('prints no table and no code wider than the paper', async () => {
     const { page, expectNoFaults } = await site.visit(filled.many, { viewport: { width: 718, height: 1000 } })
     await page.emulateMedia({ media: 'print' })
     await page.getByRole('heading', { name: 'Each id' }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(718)
+    await page.emulateMedia({ media: 'screen' })
+    await goTo(page, filled.learn)
+    await page.emulateMedia({ media: 'print' })
+    const code = page.locator('pre')
+    await code.waitFor()
+    expect(await code.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(718)
     expectNoFaults()
   })

@@ -150,6 +150,18 @@ describe('the code of a layout', () => {
     expect(shape.heading[0]).toMatch(/^Ids of the layout x u000a: timestamp 41,/)
   })
 
+  it('runs in JavaScript: the other languages have long tests', async () => {
+    for (const { id, layout, epochMs, timestampMs } of vectors) {
+      if (epochMs !== undefined) continue
+      const code = idCode('JavaScript', layouts[layout])
+      const { encode, decode } = await import(`data:text/javascript,${encodeURIComponent(code)}`)
+      const parts = decode(BigInt(id))
+      expect(parts.timestampMs).toBe(BigInt(timestampMs))
+      expect(encode(parts)).toBe(BigInt(id))
+      expect(() => encode({ ...parts, sequence: 1n << 53n })).toThrow('sequence is 9007199254740992; it must be')
+    }
+  })
+
   it('has no generator for a layout that is for decoding only', () => {
     expect(idCode('Go', layouts.mastodon)).not.toContain('Generator')
     expect(idCode('Go', layouts.twitter)).toContain('NewGenerator')
