@@ -1,5 +1,5 @@
 // Writes the text of the page's view Learn into docs/how-it-works.md (`npm run docs`), with a real id and the
-// default layout. What stands outside of the marks is written by hand. test/web/how-it-works.test.ts compares.
+// default layout. Other parts are written by hand. test/web/how-it-works.test.ts compares.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { layouts } from 'graupel'

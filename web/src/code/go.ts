@@ -6,6 +6,7 @@ const exported = (name: string) => (name[0] as string).toUpperCase() + name.slic
 export function go(shape: Shape): string {
   const { heading, epochMs, tickMs, bits, fields, timestamp, sequence, promises } = shape
   const rest = fields.filter((field) => field !== timestamp)
+  const packages = promises.length === 0 ? ['fmt'] : ['fmt', 'runtime', 'sync', 'time']
   const type = bits === 64 ? 'uint64' : 'int64'
   const valueIn = (field: CodeField) => (field === timestamp ? 'tick' : `p.${exported(field.name)}`)
   const cast = (text: string, to: string) => (bits === 64 ? `${to}(${text})` : text)
@@ -17,8 +18,7 @@ export function go(shape: Shape): string {
   return `${commented([`Package ids: ids of ${(heading[0] as string).replace('Ids of ', '')}`, ...heading.slice(1)], '//')}
 package ids
 
-import (
-	"fmt"${promises.length === 0 ? '' : '\n\t"runtime"\n\t"sync"\n\t"time"'}
+import (${packages.map((name) => `\n\t"${name}"`).join('')}
 )
 
 const epochMs = ${epochMs}

@@ -34,7 +34,10 @@ export interface Shape {
 /** Common names of fields that no language and no line of the code has already. */
 const plain = ['sequence', 'datacenter', 'worker', 'process', 'node', 'machine', 'region', 'shard', 'tenant', 'zone']
 
-/** Returns a name for a field in code. No word of a language ends in `_`: the field `class` becomes `class_`. */
+/**
+ * Returns a name for a field in code. The field `class` becomes `class_`, because no word of a language ends
+ * in `_`.
+ */
 function nameOf(field: string): string {
   return plain.includes(field) ? field : `${field}_`
 }

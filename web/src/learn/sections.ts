@@ -1,11 +1,11 @@
 import type { Layout } from 'graupel'
 import type { LearnMessages } from '../text/learn/en.ts'
 
-/** A section whose text is a message. `list`: its first line is a paragraph if `lead` is set. */
+/** A section whose text is a message: its first line is the title. */
 export interface Section {
   readonly key: keyof LearnMessages
   readonly kind: 'paragraphs' | 'numbered' | 'items'
-  /** The number of lines that are paragraphs above the items. */
+  /** How many lines are paragraphs above the items. @default 0 */
   readonly leads?: number
 }
 

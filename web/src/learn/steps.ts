@@ -27,7 +27,7 @@ export function making(id: bigint, layout: Layout): Step[] {
   ]
 }
 
-/** Returns how an id is taken apart: each part shifted to the end and masked, and the time of the timestamp. */
+/** Returns how an id is taken apart: each part is shifted to the end and masked, and the epoch is added. */
 export function takingApart(id: bigint, layout: Layout): Step[] {
   const { epochMs, tickMs, placements } = layout
   const steps = placements.flatMap(({ name, bits, shift }): Step[] => {
