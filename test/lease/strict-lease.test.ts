@@ -192,7 +192,8 @@ describe('it is refused for a layout whose later ids may be smaller:', () => {
     ['a tag above the sequence', [timestamp, shard, sequence], /the tag 'shard' of layout 'own' is above its sequence/],
   ] as const)('%s', async (_, fields, message) => {
     const own = defineLayout({ name: 'own', epochMs: 0, tickMs: 1, fields: [...fields] })
-    const error = await acquireLease({ store: memoryStore(), layout: own, strict: true }).catch((reason) => reason)
+    const lease = acquireLease({ store: memoryStore(), layout: own, strict: true })
+    const error = await time.until(lease.catch((reason) => reason))
     expect(error).toMatchObject({ name: 'RangeError', code: 'ERR_OPTION_INVALID', option: 'layout' })
     expect(error.message).toMatch(message)
   })

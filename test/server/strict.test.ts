@@ -1,12 +1,14 @@
 import { defineLayout, type Layout } from 'graupel'
 import { memoryStore, type Store } from 'graupel/stores'
-import { describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { exitCodeOf } from '../../server/src/failure.ts'
 import { complete } from '../../server/src/options/complete.ts'
 import type { IdSource } from '../../server/src/sources/id-source.ts'
 import { until } from '../support/until.ts'
 import { makeService, optionsOf, seriesOf, startService } from './support/in-process.ts'
 import { RespClient } from './support/resp.ts'
+
+afterEach(() => vi.restoreAllMocks())
 
 const flags = ['--strict', '--advertise', 'http://127.0.0.1:1']
 
@@ -121,7 +123,7 @@ test('a holder whose clock is ahead is ready as long as its lease is renewed in 
   const { renewals } = source.totals()
   // The time at which half of a window is over. The term reads a clock that no test replaces.
   const halfMs = Date.now() + 500
-  const clock = vi.spyOn(Date, 'now').mockReturnValue(halfMs)
+  vi.spyOn(Date, 'now').mockReturnValue(halfMs)
   const term = vi.spyOn(source, 'termMs', 'get').mockReturnValue(1480)
   expect(source.readiness()).toMatchObject({ isReady: true, remainingMs: expect.closeTo(600, -3) })
   term.mockReturnValue(660)
@@ -130,8 +132,7 @@ test('a holder whose clock is ahead is ready as long as its lease is renewed in 
   expect(source.readiness()).not.toHaveProperty('refusal')
   term.mockReturnValue(0)
   expect(source.readiness()).toMatchObject({ isReady: false, remainingMs: 0, refusal: { code: 'ERR_LEASE_EXPIRED' } })
-  clock.mockRestore()
-  term.mockRestore()
+  vi.restoreAllMocks()
   await until(() => source.totals().renewals > renewals + 1)
   expect((await app.inject('/readyz')).statusCode).toBe(200)
 })
