@@ -4,7 +4,6 @@ import { consulStore } from 'graupel/stores/consul'
 import { dynamodbStore } from 'graupel/stores/dynamodb'
 import { etcdStore } from 'graupel/stores/etcd'
 import { kubernetesStore } from 'graupel/stores/kubernetes'
-import { mongodbStore } from 'graupel/stores/mongodb'
 import { mysqlStore } from 'graupel/stores/mysql'
 import { objectStore } from 'graupel/stores/object'
 import { postgresStore } from 'graupel/stores/postgres'
@@ -112,9 +111,9 @@ export async function openStore(plan) {
       return dynamodbStore(new DynamoDB({ region: 'eu-west-1', endpoint: `http://${host}:${port}`, credentials }))
     }
     case 'mongodb': {
-      const { MongoClient } = load('mongodb')
+      // As docs/stores/mongodb.md advises: the driver alone may stay without a server after an outage.
       const url = `mongodb://${host}:${port}/graupel?directConnection=true`
-      return mongodbStore(new MongoClient(url, { maxPoolSize: 2, connectTimeoutMS: 3000, socketTimeoutMS: 3000 }).db())
+      return (await insist(() => openByUrl(url, { clientsOf: new URL('../clients/', import.meta.url) }))).store
     }
     case 'node-zookeeper-client': {
       const { createClient } = load('node-zookeeper-client')
