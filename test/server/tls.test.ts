@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect, test } from 'vitest'
 import { type Pair, pairOf as readPair, reportDatesDaily } from '../../server/src/http/certificate.ts'
+import { type Fetch, serviceStore } from '../../src/stores/service.ts'
 import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { seriesOf, startService } from './support/in-process.ts'
@@ -230,5 +231,43 @@ describeWith(['openssl'], 'TLS', () => {
     await expect(listen({ tlsCert: one.tlsCert, tlsKey: other.tlsKey })).rejects.toThrow(
       /^--tls-cert and --tls-key is .*key values mismatch; give a certificate chain in PEM and its private key$/,
     )
+  })
+})
+
+describeWith(['openssl'], 'a store over a service with TLS', () => {
+  /** A `fetch` that trusts one certificate. */
+  const trusting =
+    (tlsCert: string): Fetch =>
+    (url, { method, headers, body, signal }) =>
+      new Promise((resolve, reject) => {
+        const ca = readFileSync(tlsCert)
+        const sent = request(url, { method, headers, ca, ...(signal && { signal }) }, (answer) => {
+          let said = ''
+          answer.setEncoding('utf8').on('data', (text: string) => {
+            said += text
+          })
+          const get = (name: string) => (answer.headers[name] as string | undefined) ?? null
+          answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: { get }, text: async () => said }))
+        })
+        sent.on('error', reject)
+        sent.end(body)
+      })
+
+  test('works with a certificate that is trusted, and refuses one that has expired or is not trusted', async () => {
+    const [valid, expired] = [pairOf('lending'), expiredPairOf('lending-expired')]
+    const service = await startService({ leases: true, ...valid })
+    const store = serviceStore({ url: service.url, fetch: trusting(valid.tlsCert) })
+    expect(await store.write('leases/g/0/1', 'one', undefined)).toBeDefined()
+    await expect(serviceStore({ url: service.url }).read('leases/g/0/1')).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringMatching(/ cannot be trusted: DEPTH_ZERO_SELF_SIGNED_CERT; let Node trust its authority/),
+    })
+    const old = await startService({ leases: true, ...expired })
+    await expect(
+      serviceStore({ url: old.url, fetch: trusting(expired.tlsCert) }).read('leases/g/0/1'),
+    ).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringMatching(/ cannot be trusted: CERT_HAS_EXPIRED; /),
+    })
   })
 })

@@ -14,7 +14,9 @@ import { storeContract } from '../../src/stores/testing.js'
 import { openStore } from '../../src/stores/url/index.js'
 import { type Started, startService } from '../server/support/in-process.ts'
 import { folder } from '../server/support/process.ts'
+import { read } from '../support/documents.ts'
 import { freshNamespace } from '../support/engines.js'
+import { until } from '../support/until.ts'
 import { callsOf, inSeconds } from './real-time.ts'
 
 // The store that a service lends, without a server of a database.
@@ -301,6 +303,30 @@ describe('a store over a service', () => {
     service.service.isStopping = true
     expect(await store.write('leases/g/0/1', 'two', version)).toBeDefined()
   })
+})
+
+it('docs/stores/service.md has the requests of a day, as a lease sends them', async () => {
+  const { url } = await startService({ leases: true })
+  let requests = 0
+  const counting: Fetch = (...words) => {
+    requests++
+    return fetch(...words)
+  }
+  const store = serviceStore({ url, fetch: counting })
+  await using lease = await acquireLease({ store, namespace: freshNamespace(), windowMs: 300, maxClockSkewMs: 10_000 })
+  const { renewals: before } = lease.stats()
+  requests = 0
+  await until(() => lease.stats().renewals >= before + 20)
+  const ofEach = requests / (lease.stats().renewals - before)
+  expect(ofEach).toBeGreaterThan(1.8)
+  expect(ofEach).toBeLessThan(2.2)
+  const rows = [...read('docs/stores/service.md').matchAll(/^\| (\d+) (s|h)\b.* \| ([\d ]+) \|$/gm)]
+  expect(rows).toHaveLength(3)
+  for (const [, count, unit, told = ''] of rows) {
+    const renewalMs = (Number(count) * (unit === 'h' ? 3_600_000 : 1000)) / 3
+    const ofDay = (86_400_000 / renewalMs) * 2 * 100
+    expect(Number(told.replaceAll(' ', ''))).toBe(ofDay)
+  }
 })
 
 describe('the options of --leases', () => {
