@@ -72,26 +72,34 @@ describe('the contract of stores', () => {
     [
       'removes any version',
       (store) => ({
-        remove: async (key) => {
-          const found = await store.read(key)
-          return found !== undefined && (await (store.remove as NonNullable<Store['remove']>)(key, found.version))
+        remove: async (key, _expected, signal) => {
+          const found = await store.read(key, signal)
+          return found !== undefined && remove(store, key, found.version)
         },
       }),
     ],
-    ['says that it has removed, and has not', () => ({ remove: async () => true })],
+    [
+      'says that it has removed, and has not',
+      () => ({
+        remove: async (_key, _expected, signal) => {
+          signal?.throwIfAborted()
+          return true
+        },
+      }),
+    ],
     [
       'removes in two steps',
       (store) => ({
-        remove: async (key, expected) => {
-          const found = await store.read(key)
-          await null
+        remove: async (key, expected, signal) => {
+          const found = await store.read(key, signal)
           await null
           if (found?.version !== expected) return false
-          const now = (await store.read(key))?.version ?? ''
-          return (store.remove as NonNullable<Store['remove']>)(key, now)
+          await null
+          return remove(store, key, (await store.read(key))?.version ?? '')
         },
       }),
     ],
+    ['removes though it was aborted', (store) => ({ remove: (key, expected) => remove(store, key, expected) })],
     [
       'adds in two steps',
       () => {
@@ -127,6 +135,10 @@ describe('the contract of stores', () => {
     expect(results.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0)
   })
 })
+
+async function remove(store: Store, key: string, expected: string): Promise<boolean> {
+  return (await store.remove?.(key, expected)) === true
+}
 
 async function overwrite(store: Store, key: string, value: string): Promise<string | undefined> {
   for (;;) {

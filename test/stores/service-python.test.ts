@@ -5,9 +5,12 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, it } from 'vitest'
 import { createGenerator, decode, layouts } from '../../src/index.js'
+import { Group } from '../../src/lease/group.js'
 import { acquireLease } from '../../src/lease/index.js'
+import { writeLease } from '../../src/lease/record.js'
 import { memoryStore } from '../../src/stores/memory.js'
 import { serviceStore } from '../../src/stores/service.js'
+import type { Store } from '../../src/stores/store.js'
 import { type Started, startService } from '../server/support/in-process.ts'
 import { repository } from '../support/documents.ts'
 import { freshNamespace } from '../support/engines.js'
@@ -78,6 +81,19 @@ describeWith(['python'], 'lease.py', () => {
     const { ids } = await idsOf(service.url, namespace, 1)
     expect(ids[0]).toBeGreaterThan(last)
     expect(decode(ids[0] as bigint, layouts.twitter).node).toBe(lease.node)
+  })
+
+  it('begins at the ceiling of a released node that is ahead of the clock', async () => {
+    const nowMs = Date.now() + 3_600_000
+    const around = (inner: Store): Store => ({ ...inner, nowMs: async () => nowMs })
+    const { url } = await startService({ leases: true }, { around, isOpen: false })
+    const group = Group.of(layouts.twitter, 'ahead', { count: 1024, at: Number, has: () => true })
+    const [ceiling, windowMs] = [group.tickAt(nowMs + 900), 6000]
+    const texts = { owner: 'test', token: 'one', attempt: 'two' }
+    const value = writeLease(group, { ...texts, floor: ceiling, ceiling, isReleased: true, windowMs })
+    await serviceStore({ url }).write(group.keyOf(7), value, undefined)
+    const { ids } = await idsOf(url, 'ahead', 1)
+    expect(decode(ids[0] as bigint, layouts.twitter)).toMatchObject({ node: 7, timestampMs: nowMs + 900 })
   })
 
   it('refuses a store that may forget', async () => {
