@@ -36,6 +36,7 @@ const unnamed = [
   // The calls that are used of clients of other packages.
   ...['Answer', 'CallbackPool', 'DynamodbDocument', 'DynamodbPlain', 'GlideClient', 'IoredisClient'],
   ...['NodeRedisClient', 'PgClient', 'PgPool', 'PostgresJsClient', 'PromisePool'],
+  ...['AzureContainer', 'GoogleBucket', 'S3Methods', 'SigningClient'],
 ]
 
 const app = await Application.bootstrap({

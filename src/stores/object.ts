@@ -58,7 +58,7 @@ function readPrefix(name: string, value: unknown): string {
   )
 }
 
-export const objectPrefixRow = { read: readPrefix, byDefault: 'graupel' } satisfies Row
+const objectPrefixRow = { read: readPrefix, byDefault: 'graupel' } satisfies Row
 
 const rows = {
   assumeDurable: { read: flag },
