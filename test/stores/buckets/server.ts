@@ -157,9 +157,11 @@ export class BucketServer {
     })
   }
 
-  /** Starts to listen, and returns the port. */
+  /** Starts to listen, and returns the port. Its idle connections live longer than a test. */
   async listen(port = 0): Promise<number> {
-    await new Promise<void>((resolve) => this.server.listen(port, '127.0.0.1', resolve))
+    this.server.keepAliveTimeout = 600_000
+    // All processes of a fleet may connect at once.
+    await new Promise<void>((resolve) => this.server.listen({ port, host: '127.0.0.1', backlog: 4096 }, resolve))
     return (this.server.address() as { port: number }).port
   }
 
