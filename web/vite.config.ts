@@ -24,11 +24,22 @@ const plainTags: Plugin = {
 }
 
 /**
- * Replacements for modules that no page calls: `loadNative` of its platform refuses; its generators have a
- * node, no lease, no environment and no claim, observe no ids and reuse no ticks; the page itself says when a
- * layout expires.
+ * Replacements for modules that no page calls: it has the js engine alone, and writes no option wrongly; its
+ * generators have a node, no lease, no environment and no claim, observe no ids and reuse no ticks; the page
+ * itself says when a layout expires.
  */
 const unused = new Map([
+  [
+    source('engine/choose.ts'),
+    "export const engineOptions = ['auto'], automaticEngine = () => ({ kind: 'js' }), chooseEngine = () => 'js', isJsForced = () => true, allowedAddon = () => {}, requireNative = undefined",
+  ],
+  [
+    source('engine/process-engine.ts'),
+    "export const processEngines = () => ['js'], decideEngine = () => {}, useEngine = () => {}, mixEngines = () => {}, checkEngine = () => {}",
+  ],
+  [source('core/suggestion.ts'), "export const didYouMean = () => '', suggestionFor = () => {}"],
+  [source('generator/state-option.ts'), 'export const stateOfUser = (_, state) => state'],
+  [source('generator/clock.ts'), "export const clocks = ['wall'], clockOfUser = (_, clock) => clock"],
   [source('engine/native/fault.ts'), 'export class ClaimedError extends Error {}; export const faultError = undefined'],
   [source('engine/native/core.ts'), 'export const nativeEngine = undefined'],
   [
