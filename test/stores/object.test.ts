@@ -83,7 +83,9 @@ describe.each(Object.entries(clients))('a bucket by %s', (name, open) => {
     const calls = callsOf(opened.store, 30_000)
     await expect(calls.read('a/1')).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
-      message: expect.stringMatching(/failed: \S+ (bucket|at) .* answered (429|503).*; it asks to wait for 7 s; try again$/),
+      message: expect.stringMatching(
+        /failed: \S+ (bucket|at) .* answered (429|503).*; it asks to wait for 7 s; try again$/,
+      ),
     })
   }, 60_000)
 
