@@ -21,7 +21,7 @@ export function textsIn(line: string, nowMs: number): LineText[] {
   const left = parts.find(({ fault }) => fault?.key === 'troubleLeft')
   const texts = parts.filter((part) => part !== left)
   for (const { text, fault } of texts) {
-    if (fault !== undefined) {
+    if (fault?.key === 'troubleOldTweet') {
       throw new UsageError(
         'ERR_ID_INVALID',
         `the tweet ${text} is older than Snowflake, which began in November 2010: its number has no time`,

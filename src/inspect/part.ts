@@ -11,5 +11,7 @@ export interface Part {
 type PastedFault =
   /** The text has more than its ids, and the rest is left out. */
   | { readonly key: 'troubleLeft'; readonly values: { readonly text: string; readonly taken: string } }
+  /** The text has several words, and none is an id. */
+  | { readonly key: 'troubleNoIds' }
   /** The address leads to a tweet from before Snowflake. */
   | { readonly key: 'troubleOldTweet'; readonly values: { readonly id: string } }

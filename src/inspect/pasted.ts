@@ -65,7 +65,10 @@ export function partsOf(given: string, nowMs: number): Part[] {
   if (words.every((word) => isWord(word, nowMs))) return words.map((text) => ({ text, ...layoutOf(text) }))
   const found = [...line.matchAll(embedded)].flatMap((match) => partOf(match) ?? [])
   const [first] = found
-  if (first === undefined) return [{ text: words.length === 1 ? (words[0] as string) : line }]
+  if (first === undefined) {
+    const [word = line, ...others] = words
+    return others.length === 0 ? [{ text: word }] : [{ text: line, fault: { key: 'troubleNoIds' } }]
+  }
   // An address or a mention is one thing, of which nothing is left out.
   if (first.whole === line && first.isUnit) return [first]
   const taken = found.filter(({ fault }) => fault === undefined).map(({ text }) => text)

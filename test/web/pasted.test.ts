@@ -30,11 +30,11 @@ const pasted: readonly (readonly [what: string, text: string, said: Said])[] = [
   ['a line with a time', `2026-11-27T12:00:00.123Z INFO order_${a}, took 12 ms.`, { ids: [a], fault: only(a) }],
   ['a line with two ids', `moved ${a} to ${b} in 7 steps`, { ids: [a, b], fault: only(a, b) }],
   ['a line with a UUID', `order=${uuid} done`, { ids: [], uuids: [uuid], fault: only(uuid) }],
-  ['a line with a text of a kind', 'GET /orders/ord_01asd13xh1f80 200', { ids: [], fault: ['troubleNoId'] }],
+  ['a line with a text of a kind', 'GET /orders/ord_01asd13xh1f80 200', { ids: [], fault: ['troubleNoIds'] }],
   ['an object of console.log', `{ id: '${a}' }`, { ids: [a], fault: only(a) }],
-  ['a line with short numbers', 'took 12 of 100', { ids: [], fault: ['troubleNoId'] }],
-  ['a fraction', `x 0.${a}`, { ids: [], fault: ['troubleNoId'] }],
-  ['the end of a table of psql', '(1 row)', { ids: [], fault: ['troubleNoId'] }],
+  ['a line with short numbers', 'took 12 of 100', { ids: [], fault: ['troubleNoIds'] }],
+  ['a fraction', `x 0.${a}`, { ids: [], fault: ['troubleNoIds'] }],
+  ['the end of a table of psql', '(1 row)', { ids: [], fault: ['troubleNoIds'] }],
   ['a mention of Discord', `<@${discord}>`, { ids: [discord], layout: 'discord' }],
   ['a mention with a nickname', `<@!${discord}>`, { ids: [discord], layout: 'discord' }],
   ['a channel of Discord', `<#${discord}>`, { ids: [discord], layout: 'discord' }],
@@ -178,6 +178,7 @@ describe('of the same texts, graupel inspect says', () => {
     const [key, values] = fault ?? []
     const message = {
       troubleNoId: 'the id is',
+      troubleNoIds: 'the id is',
       troubleOther: `looks like ${values?.['kind']}, which`,
       troubleOtherTime: `looks like ${values?.['kind']}, made at 20`,
       troubleOldTweet: `the tweet ${values?.['id']} is older than Snowflake`,

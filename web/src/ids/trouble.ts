@@ -15,6 +15,7 @@ export type TroubleKey =
   | 'troubleBytes'
   | 'troubleDecimal'
   | 'troubleNoId'
+  | 'troubleNoIds'
   | 'troubleLeft'
   | 'troubleOther'
   | 'troubleOtherTime'
