@@ -78,11 +78,20 @@ describe.each(Object.entries({ ...s3Clients, ...googleClients }))('a bucket by %
   it('is never proved by a lost answer, and is proved later', async () => {
     for (let lost = 1; lost <= 9; lost++) {
       let count = 0
-      service.habits = { after: (call) => isOfProof(call) && ++count === lost }
+      let action = ''
+      service.habits = {
+        after(call) {
+          if (!isOfProof(call) || ++count !== lost) return false
+          action = call.action
+          return true
+        },
+      }
       const store = await openBy(open)
       const outcome = await store.prove().catch((error: Error) => error)
-      if (name === 'aws4fetch') expect(outcome).toMatchObject({ message: expect.stringContaining('cannot be reached') })
-      expect(Object(outcome).code, `lost answer ${lost}`).not.toBe('ERR_STORE_UNSAFE')
+      // The SDKs repeat every call, and `fetch` repeats reads.
+      if (name === 'aws4fetch' && action !== 'GetObject') {
+        expect(outcome).toMatchObject({ message: expect.stringContaining('cannot be reached') })
+      } else expect(outcome, `lost answer ${lost}`).toBeUndefined()
       await store.prove()
       expect(leftBehind(), `lost answer ${lost}`).toEqual([])
     }

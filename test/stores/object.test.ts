@@ -123,6 +123,14 @@ describe.each(Object.entries(clients))('a bucket by %s', (name, open) => {
     }
   })
 
+  it('writes nothing if it expects any version that no record has', async () => {
+    const first = await opened.store.write('any/version', 'first', undefined)
+    for (const version of ['', ' ', 'x', '0', `${first?.slice(0, 36)}`, `${first?.slice(0, 36)} `]) {
+      expect(await opened.store.write('any/version', 'over it', version)).toBeUndefined()
+    }
+    expect(await opened.store.read('any/version')).toEqual({ key: 'any/version', value: 'first', version: first })
+  })
+
   it('lists several pages', async () => {
     const keys = Array.from({ length: 7 }, (_, i) => `pages/${i}&<${i}`)
     await Promise.all(keys.map((key) => opened.store.write(key, key, undefined)))
