@@ -161,7 +161,7 @@ export function objectStore(options: ObjectStoreOptions): ObjectStore {
       signal?.throwIfAborted()
       const name = nameOf(key)
       const [, expectedTag] = versionPattern.exec(expected ?? '') ?? []
-      // No record has such a version. The client would leave out an empty condition.
+      // No record has such a version. Without a tag, the write would create a record.
       if (expected !== undefined && expectedTag === undefined) return undefined
       await proof.proved()
       const stored = storedFor(value)

@@ -127,7 +127,9 @@ describe.each(Object.entries(clients))('a bucket by %s', (name, open) => {
     const first = await opened.store.write('any/version', 'first', undefined)
     for (const version of ['', ' ', 'x', '0', `${first?.slice(0, 36)}`, `${first?.slice(0, 36)} `]) {
       expect(await opened.store.write('any/version', 'over it', version)).toBeUndefined()
+      expect(await opened.store.write('any/missing', 'new', version)).toBeUndefined()
     }
+    expect(await opened.store.read('any/missing')).toBeUndefined()
     expect(await opened.store.read('any/version')).toEqual({ key: 'any/version', value: 'first', version: first })
   })
 
