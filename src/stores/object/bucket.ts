@@ -195,14 +195,17 @@ const remedies: readonly (readonly [RegExp, string])[] = [
     /PermanentRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraint|must be addressed using|^301 /,
     'the bucket is in another region: correct the region',
   ],
-  [/RequestTimeTooSkewed|RequestExpired|not valid in the specified time frame/, 'set the clock of this host, by NTP'],
-  [/Expired|TokenRefreshRequired|InvalidToken|invalid_grant/, 'renew the credentials'],
+  [/RequestTimeTooSkewed|RequestExpired/, 'set the clock of this host, by NTP'],
+  [
+    /Expired|TokenRefreshRequired|InvalidToken|invalid_grant|not valid in the specified time frame/,
+    'renew the credentials',
+  ],
   [
     /ImmutableDueToPolicy|retention|ObjectLock|Object Lock|Content-MD5/i,
     'use a bucket without retention and object lock',
   ],
   [
-    /InvalidAccessKeyId|SignatureDoesNotMatch|AuthenticationFailed|InvalidAuthenticationInfo|^401 /,
+    /InvalidAccessKeyId|SignatureDoesNotMatch|AuthenticationFailed|failed to authenticate|InvalidAuthenticationInfo|^401 /,
     'check the credentials',
   ],
   [/^403 /, 'grant the rights that docs/stores/object.md names'],

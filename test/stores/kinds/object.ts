@@ -62,7 +62,7 @@ export function azuriteConnection(port: number): string {
 }
 
 /** Starts azurite, with a container. */
-export async function startAzurite(): Promise<Server> {
+async function startAzurite(): Promise<Server> {
   const program = join(installOnce('test/stores/azurite', ['--ignore-scripts']), 'azurite/dist/src/blob/main.js')
   const words = (port: number, folder: string) => [
     ...[program, '--blobHost', host, '--blobPort', `${port}`, '--location', folder],
@@ -79,9 +79,9 @@ export async function startAzurite(): Promise<Server> {
   }
 }
 
-export function containerOf(port: number) {
+export function containerOf(port: number, name = bucket) {
   const { BlobServiceClient } = load('@azure/storage-blob')
-  return BlobServiceClient.fromConnectionString(azuriteConnection(port)).getContainerClient(bucket)
+  return BlobServiceClient.fromConnectionString(azuriteConnection(port)).getContainerClient(name)
 }
 
 const azureClients: Record<string, Open> = {
