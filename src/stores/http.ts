@@ -207,10 +207,7 @@ function shown(text: string, secret: HttpRequest['secret']): string {
   return `: ${line.length > 160 ? `${line.slice(0, 160)}…` : line}`
 }
 
-/**
- * Returns the message of an answer. Errors of etcd and Kubernetes are JSON with a `message`, problems (RFC
- * 9457) with a `detail`, and errors of S3 are XML.
- */
+/** Returns the message of an answer: JSON of etcd and Kubernetes, a problem (RFC 9457), or XML of S3. */
 function messageOf(text: string): string {
   const { message, detail = message } = Object(parsed(text))
   if (typeof detail === 'string') return detail

@@ -34,7 +34,7 @@ class RefusedError extends Error {
  */
 export function signedBucket(client: SigningClient, url: string): Bucket {
   const service = new HttpService('S3', {
-    // Twice, so that a read which fails is repeated: a list has up to 1 024 reads, and fails with each of them.
+    // Twice, so that a read which fails is repeated: a list has up to 1 024 reads, and needs them all.
     url: [url, url],
     fetch: async (at, init) => fetch((await client.sign(at, { ...init, aws: { service: 's3' } })) as Request),
   })

@@ -1,4 +1,5 @@
-// The stand-in for S3 and Google, as a process that can be stopped and killed. It keeps its objects in a folder.
+// The stand-in for S3 and Google, as a process that can be stopped and killed. It keeps its objects in a
+// folder.
 import { join } from 'node:path'
 import { BucketServer } from '../buckets/server.ts'
 
