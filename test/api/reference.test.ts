@@ -78,6 +78,7 @@ describe('docs/api.md', () => {
     const known = [
       'acl',
       'aes',
+      'bucket',
       'count',
       'headers',
       'keys',

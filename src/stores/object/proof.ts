@@ -78,7 +78,7 @@ export class ConditionProof {
     if (kept.text !== second.text) throw this.#unsafe('has changed an object by a write that it refused')
     await bucket.delete(name, first.tag, signal)
     const { found } = await bucket.get(name, signal)
-    if (found !== undefined) await bucket.delete(name, undefined, signal)
+    if (found !== undefined) await bucket.delete(name, second.tag, signal)
     this.#leftBehind.delete(name)
     return { deletesByCondition: found !== undefined }
   }

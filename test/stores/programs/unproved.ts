@@ -1,5 +1,5 @@
-// Leases node 0 from a bucket that was NOT proved to enforce conditions, and prints ids of a second. Starts on
-// a message.
+// Leases node 0 from a bucket that was NOT proved to enforce conditions, and prints ids of a second. Starts
+// on a message.
 import { once } from 'node:events'
 import { createGenerator } from '../../../src/index.js'
 import { acquireLease } from '../../../src/lease/index.js'
