@@ -152,26 +152,35 @@ const replacedAfterMs = 1000
 export function replacing(first: Opened, open: () => Promise<Opened>): Opened {
   let current: Promise<Opened> | undefined = Promise.resolve(first)
   let answeredMs = platform.monotonicMs()
+  /** When the first call after the last answer began. Each call alone may be given up earlier than a client. */
+  let waitingMs: number | undefined
   let isClosed = false
   const dropped = (opening: Promise<Opened>) => {
     if (isClosed || current !== opening) return
     current = undefined
+    waitingMs = undefined
     opening.then(({ close }) => close()).catch(ignore)
   }
   const call = async (name: (typeof calls)[number], ...words: unknown[]) => {
     const begunMs = platform.monotonicMs()
+    waitingMs ??= begunMs
     current ??= open()
     const used = current
     const signal = words.find((word): word is AbortSignal => word instanceof AbortSignal)
     const stop = onAbort(signal, () => {
-      if (platform.monotonicMs() - Math.max(answeredMs, begunMs) >= replacedAfterMs) dropped(used)
+      const sinceMs = waitingMs ?? Math.max(answeredMs, begunMs)
+      if (platform.monotonicMs() - sinceMs >= replacedAfterMs) dropped(used)
     })
     try {
       const { store } = await used.catch((error) => {
         dropped(used)
         throw error
       })
-      return await (store[name] as (...words: unknown[]) => unknown)(...words)
+      const answer = await (store[name] as (...words: unknown[]) => unknown)(...words)
+      // An error is no answer: a driver that finds no server may say so every few seconds.
+      answeredMs = platform.monotonicMs()
+      waitingMs = undefined
+      return answer
     } catch (error) {
       if (Object(error).code !== 'ERR_STORE_INVALID') throw error
       // The client has given the answer to another call, and may do so from now on.
@@ -180,7 +189,6 @@ export function replacing(first: Opened, open: () => Promise<Opened>): Opened {
         cause: error,
       })
     } finally {
-      answeredMs = platform.monotonicMs()
       stop()
     }
   }

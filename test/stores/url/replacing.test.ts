@@ -48,6 +48,32 @@ it('a client that answers other calls stays, and so does one whose caller gives 
   expect(closed).toEqual([])
 })
 
+it('a client that answers nothing is closed after a second, also if each call is given up earlier', async () => {
+  const { open, closed } = clients(1)
+  const { store } = replacing(await open(), open)
+  const calls = callsOf(store, 300)
+  const outcome = () =>
+    calls.read('a/b').then(
+      () => 'answered',
+      () => 'given up',
+    )
+  const outcomes: string[] = []
+  while (outcomes.length < 20 && outcomes.at(-1) !== 'answered') outcomes.push(await outcome())
+  expect(outcomes.at(-1)).toBe('answered')
+  expect(closed).toEqual([1])
+})
+
+it('a client that only answers by errors is closed', async () => {
+  const { open, closed } = clients(1)
+  const first = await open()
+  const nowMs = async () => Promise.reject(new Error('no server'))
+  const { store } = replacing({ ...first, store: { ...first.store, nowMs } }, open)
+  const timer = setInterval(() => store.nowMs?.().catch(() => {}), 100)
+  await expect(callsOf(store, limitMs).read('a/b')).rejects.toThrow('did not answer')
+  clearInterval(timer)
+  expect(closed).toEqual([1])
+})
+
 it('a client that gives the answer to another call is closed, and the call may be tried again', async () => {
   const { open, closed, opened } = clients()
   const first = await open()
