@@ -34,7 +34,7 @@ const unnamed = [
     'TagsOf',
   ],
   // The calls that are used of clients of other packages.
-  ...['Answer', 'CallbackPool', 'DynamodbDocument', 'DynamodbPlain', 'GlideClient', 'IoredisClient'],
+  ...['Answer', 'CallbackPool', 'DynamodbDocument', 'DynamodbPlain', 'GlideClient', 'IoredisClient', 'MongodbDb'],
   ...['NodeRedisClient', 'PgClient', 'PgPool', 'PostgresJsClient', 'PromisePool'],
   ...['AzureContainer', 'GoogleBucket', 'S3Methods', 'SigningClient'],
 ]

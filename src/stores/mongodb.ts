@@ -7,7 +7,9 @@ import { endOf } from './sql.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 
 /** A `Db` of the package `mongodb`, of version 6 and later, such as the result of `client.db()`. */
-export interface MongodbDatabase {
+export type MongodbDatabase = MongodbDb
+
+interface MongodbDb {
   readonly databaseName: string
   command(command: Document, options?: object): Promise<Document>
   collection(name: string): MongodbCollection
