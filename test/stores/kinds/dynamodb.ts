@@ -11,7 +11,7 @@ import { host, installClients, load, type Open, type ServerKind } from './kind.t
 process.env['AWS_ACCESS_KEY_ID'] ??= 'test'
 process.env['AWS_SECRET_ACCESS_KEY'] ??= 'test'
 
-export const region = 'eu-west-1'
+const region = 'eu-west-1'
 
 export function dynamodbUrl(port: number): string {
   return `dynamodb://${region}?endpoint=http://${host}:${port}`
