@@ -50,7 +50,7 @@ type TableCall = 'DescribeTable' | 'CreateTable'
 
 /** Makes the calls of both clients, whose items differ in form. */
 export interface DynamodbCalls {
-  /** @throws GraupelError `ERR_STORE_UNAVAILABLE` if something else has answered; the errors of the client. */
+  /** @throws GraupelError `ERR_STORE_UNAVAILABLE` if another server has answered; the client's errors. */
   ask(call: DynamodbCall | TableCall, input: Fields, signal: AbortSignal | undefined): Promise<Fields>
   /** As `ask`. Returns the `Date` of the answer. */
   dateOf(call: DynamodbCall, input: Fields, signal: AbortSignal | undefined): Promise<string | undefined>
@@ -153,7 +153,7 @@ function notDynamodb(said: string, cause?: unknown): GraupelError {
   )
 }
 
-/** The remedies of the errors that a later attempt does not get rid of, by the name and the text of an error. */
+/** The remedies of errors that another attempt would meet again, by the name and the text of an error. */
 const remedies: readonly (readonly [RegExp, string])[] = [
   [/^AccessDenied/, 'allow this action on the table; docs/stores/dynamodb.md has a policy'],
   [/^ExpiredToken/, 'pass credentials to the client that renew themselves, and not fixed keys'],

@@ -33,8 +33,8 @@ export interface DynamodbStore extends SqlStore {
    * Creates the table if it is missing, and waits for up to a minute until it can be used. Any number of
    * processes may call it at once.
    *
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the table cannot be created, or a `DynamoDBDocument` would
-   * have to create it; `ERR_STORE_UNSAFE` if the table is a global table whose regions are eventually
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the table cannot be created, or a `DynamoDBDocument`
+   * would have to create it; `ERR_STORE_UNSAFE` if the table is a global table whose regions are eventually
    * consistent.
    */
   setup(): Promise<void>

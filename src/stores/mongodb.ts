@@ -51,9 +51,9 @@ const maxTimeMS = 10_000
 const duplicateKey = 11_000
 
 /**
- * A store in a collection of MongoDB, on a replica set. Durable: MongoDB acknowledges what most of its members
- * have in their journals. Restoring a backup takes writes back: stop all processes before it, and start them
- * one window + `maxClockSkewMs` after the last process has ended.
+ * A store in a collection of MongoDB, on a replica set. Durable: MongoDB acknowledges what most of its
+ * members have in their journals. Restoring a backup takes writes back: stop all processes before it, and
+ * start them one window + `maxClockSkewMs` after the last process has ended.
  *
  * Reads are linearizable, and every call goes to the primary, whatever the options of the client say. The
  * clock is the primary's. A user needs the role `readWrite` on the database.

@@ -152,7 +152,7 @@ const replacedAfterMs = 1000
 export function replacing(first: Opened, open: () => Promise<Opened>): Opened {
   let current: Promise<Opened> | undefined = Promise.resolve(first)
   let answeredMs = platform.monotonicMs()
-  /** When the first call after the last answer began. Each call alone may be given up earlier than a client. */
+  /** When the first call after the last answer began. One call may be given up earlier than a client. */
   let waitingMs: number | undefined
   let isClosed = false
   const dropped = (opening: Promise<Opened>) => {

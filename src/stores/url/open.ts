@@ -47,7 +47,11 @@ export const schemes: readonly string[] = kinds.flatMap((kind) => kind.schemes)
 export interface OpenStoreOptions {
   /** The beginning of the names of the store's keys. Only for a store without tables. @default 'graupel' */
   prefix?: string
-  /** The name of the store's table, or of its collection. Only for a SQL database, DynamoDB and MongoDB. @default 'graupel_store' */
+  /**
+   * The name of the store's table, or of its collection. Only for a SQL database, DynamoDB and MongoDB.
+   *
+   * @default 'graupel_store'
+   */
   table?: string
   /** As in `StoreOptions` of `graupel/stores`. @default what is true for the database as it usually runs */
   assumeDurable?: boolean
