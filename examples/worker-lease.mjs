@@ -2,7 +2,7 @@
 //
 //   npx graupel-server --leases --host 0.0.0.0 --token-file tokens
 //   npm install graupel
-//   npx wrangler deploy, with a binding LEASE of the class NodeLease, and the variables GRAUPEL_URL and GRAUPEL_TOKEN
+//   npx wrangler deploy, with a binding LEASE of the class NodeLease, and GRAUPEL_URL and GRAUPEL_TOKEN
 //
 // GET /?count=100 answers ids of layout twitter, as JSON. All Workers ask one object, which has one node. It
 // has no timer: it renews its lease when a request comes and a third of the window has passed.
@@ -55,7 +55,7 @@ export class NodeLease {
     }
   }
 
-  /** Makes an id below the ceiling. The clock stands still meanwhile, so a tick that is used up is left behind. */
+  /** Makes an id below the ceiling. The clock stands still, so a tick that is used up is left behind. */
   #next() {
     if (this.#held === undefined) throw new Error('the object has no node')
     const { node, record } = this.#held
@@ -127,8 +127,8 @@ export class NodeLease {
   }
 
   /**
-   * Writes over a version. A conflict may be with an earlier attempt of this call, whose answer was lost. Only
-   * an answered write counts, so it is then written again over its own version.
+   * Writes over a version. A conflict may be with an earlier attempt of this call, whose answer was lost.
+   * Only an answered write counts, so it is then written again over its own version.
    */
   async #write(key, record, expected) {
     const value = JSON.stringify(record)

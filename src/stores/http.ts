@@ -129,7 +129,7 @@ export class HttpService {
       const text = await response.text()
       const what = asked === undefined ? '' : ` when it was asked to ${asked}`
       const said = () => `${who} answered ${status}${what}${shown(text, secret)}`
-      // 429 means that this endpoint is overloaded or full, 408 that a busy host has sent the request too late.
+      // 429 means that this endpoint is overloaded or full, 408 that a busy host has sent the request late.
       // Another attempt or endpoint may work. After 501 none will.
       if ((status >= 500 && status !== 501) || status === 429 || status === 408) {
         const seconds = response.headers.get('retry-after')

@@ -120,8 +120,10 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
     }
   }
   /**
-   * Changes the Lease that has a version. @param attempt - Resolves to `undefined` if the Lease is gone or has
-   * changed. With the resourceVersion alone, an update would make a deleted Lease anew.
+   * Changes the Lease that has a version. With the resourceVersion alone, an update would make a deleted
+   * Lease anew.
+   *
+   * @param attempt - Resolves to `undefined` if the Lease is gone or has changed.
    */
   const change = async <T>(
     name: string,

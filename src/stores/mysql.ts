@@ -34,8 +34,8 @@ const maxStoppedUs = 1_000_000
  *
  * Every call is one statement, and one transaction of any isolation level. Statements are sent as text and
  * need no session, so a pooler may stand between. All calls have to reach the primary; a server with
- * `read_only` is refused. The tables are in the pool's database. The user needs SELECT, INSERT and UPDATE on
- * the tables, and DELETE for `remove`.
+ * `read_only` is refused. The tables are in the pool's database. The user
+ * needs SELECT, INSERT and UPDATE, and DELETE for `remove`.
  *
  * @param client - A pool of mysql2 (`mysql2/promise`, or with callbacks) or of mariadb. The store never
  * closes the pool. It closes a connection on which a transaction was left open, or a call of mysql2 was

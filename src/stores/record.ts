@@ -8,7 +8,7 @@ export const recordFormat = 1
 export const groupsFolder = 'groups/'
 
 /** The beginning of the folders of scratch records. */
-export const scratchFolder = 'contract-'
+const scratchFolder = 'contract-'
 
 /** Makes the name of a folder for scratch records, which nobody else has. */
 export function newScratchFolder(): string {

@@ -42,8 +42,8 @@ const versionLength = 36
  *
  * Each folder of keys is one hash, `{prefix}:folder`, which a server has or loses as a whole. All hashes are
  * in one slot of a cluster. Reads also need the primary. A user needs the commands EVAL, HGET, HGETALL,
- * HINCRBY, HSET, INFO, PERSIST and TIME (`~{graupel}* +eval +hget …` in an ACL), and HDEL for `remove`. Too low
- * a `min-replicas-to-write` is warned of.
+ * HINCRBY, HSET, INFO, PERSIST and TIME (`~{graupel}* +eval +hget …` in an ACL), and HDEL for `remove`. It
+ * warns of a low `min-replicas-to-write`.
  *
  * @param client - A connected client of ioredis, node-redis or valkey-glide: of one server, of Sentinel, or
  * of a cluster. It is never closed. If nobody listens to the event `error` of a client of node-redis, the

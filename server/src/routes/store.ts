@@ -10,7 +10,7 @@ import type { Service } from '../service.js'
 import { LentStore } from '../sources/lent-store.js'
 
 /** The path of all routes of the store. */
-export const storePath = '/v1/store'
+const storePath = '/v1/store'
 
 /** The folders of records, by the right that allows them. */
 const folders: readonly (readonly [folder: string, right: Right])[] = [

@@ -20,8 +20,8 @@ export function startService(...flags: string[]): Promise<Server> {
 }
 
 /**
- * Starts a graupel-server before a Redis that forgets nothing while the test runs. With the embedded database,
- * the disk would set the pace: a write of SQLite takes 20 ms on some.
+ * Starts a graupel-server before a Redis that forgets nothing while the test runs. With the embedded
+ * database, the disk would set the pace: a write of SQLite takes 20 ms on some.
  */
 async function startBeforeRedis(): Promise<Server> {
   const redis = await startRedis()
