@@ -41,7 +41,7 @@ const versionLength = 36
  * `appendfsync always`.
  *
  * Each folder of keys is one hash, `{prefix}:folder`, which a server has or loses as a whole. All hashes are
- * in one slot of a cluster. Reads also need the primary. A user needs the commands EVAL, HGET, HGETALL,
+ * in one slot of a cluster. Reads also need the primary. A user needs EVAL, HGET, HGETALL,
  * HINCRBY, HSET, INFO, PERSIST and TIME (`~{graupel}* +eval +hget …` in an ACL), and HDEL for `remove`. It
  * warns of a low `min-replicas-to-write`.
  *

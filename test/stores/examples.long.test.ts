@@ -133,6 +133,7 @@ function printingProgram({ code }: { readonly code: string }): string {
     .replace("'http://127.0.0.1:8500'", 'process.env.CONSUL_HTTP_ADDR')
     // The programs of a test end within seconds.
     .replace('windowMs: 60_000', 'windowMs: 6000')
+    .replace("'http://127.0.0.1:4728'", 'process.env.GRAUPEL_URL')
     // Some programs end at once.
     .replace(/^await (lease\.release|store\.close)\(\).*$/gm, '')
   writeFileSync(join(folder, name), `${here}\n${printing}`)
@@ -437,7 +438,7 @@ it('every program and every store has a test here', () => {
   // test/serial/payment.test.ts and test/examples.
   const elsewhere = [
     ...['payment-serial.mjs', 'express.mjs', 'fastify.mjs', 'client.mjs'],
-    ...['bullmq.mjs', 'cluster.mjs', 'lambda.mjs', 'maelstrom.mjs', 'worker-pool.mjs'],
+    ...['bullmq.mjs', 'cluster.mjs', 'lambda.mjs', 'maelstrom.mjs', 'worker-lease.mjs', 'worker-pool.mjs'],
   ]
   expect(programs.filter((name) => !elsewhere.includes(name)).toSorted()).toEqual([
     'consul.mjs',
