@@ -1,5 +1,5 @@
-// Checks the models of the lease, of its calls, of the claim and of observed ids with Spin. `npm run model`
-// checks the complete models within small bounds, and shows that they are violated without any one of their
+// Checks the models of the lease, of its calls, of the claim, of observed ids and of strict order with Spin.
+// `npm run model` checks the complete models within small bounds, and shows that they are violated without any one of their
 // rules.
 // `npm run model -- --full` searches larger bounds, for some minutes. docs/model.md has the results.
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-type Model = 'lease' | 'hooks' | 'claim' | 'order'
+type Model = 'lease' | 'hooks' | 'claim' | 'order' | 'strict'
 
 function sourceOf(model: Model): string {
   return fileURLToPath(new URL(`../model/${model}.pml`, import.meta.url))
@@ -29,6 +29,8 @@ export const hookRules = rulesOf('hooks')
 export const claimRules = rulesOf('claim')
 /** The rules of observed ids. */
 export const orderRules = rulesOf('order')
+/** The rules of strict order. */
+export const strictRules = rulesOf('strict')
 
 /** The names that the model defines, and their values. */
 export type Defines = Readonly<Record<string, number | string>>
@@ -104,6 +106,16 @@ export const completeOrder: Readonly<Record<string, Search>> = {
 /** The model of observed ids without a rule. */
 export function orderWithout(rule: string): Search {
   return { model: 'order', defines: { MOVES: 1, WITHOUT: rule }, depth: 200 }
+}
+
+/** The complete model of strict order. Spin visits all states. */
+export const completeStrict: Readonly<Record<string, Search>> = {
+  'strict order': { model: 'strict', defines: { TAKES: 3, WRITES: 4 }, depth: 1e5 },
+}
+
+/** The model of strict order without a rule. */
+export function strictWithout(rule: string): Search {
+  return { model: 'strict', defines: { TAKES: 3, WRITES: 4, WITHOUT: rule }, depth: 1e5 }
 }
 
 /** A claim that is deleted at any moment, while the clock is set back by two slots. */
@@ -257,6 +269,7 @@ function trailIn(folder: string, model: Model, words: readonly string[], found: 
 function searchWithout(rule: string): Search {
   if (claimRules.includes(rule)) return claimWithout(rule)
   if (orderRules.includes(rule)) return orderWithout(rule)
+  if (strictRules.includes(rule)) return strictWithout(rule)
   return hookRules.includes(rule) ? hooksWithout(rule) : without(rule)
 }
 
@@ -270,7 +283,7 @@ function tell(name: string, { trail, states, seconds, isComplete }: Result, isEx
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const isFull = process.argv.includes('--full')
-  const small = { ...complete, ...completeHooks, ...completeClaim, ...completeOrder }
+  const small = { ...complete, ...completeHooks, ...completeClaim, ...completeOrder, ...completeStrict }
   for (const [name, how] of Object.entries(isFull ? full : small)) {
     const result = search(how)
     tell(name, result, result.trail === undefined)
@@ -279,7 +292,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const result = search(cleanedWhileSetBack)
     tell('a claim that is removed while the clock is set back', result, result.trail !== undefined)
   }
-  for (const rule of isFull ? [] : [...rules, ...hookRules, ...claimRules, ...orderRules]) {
+  for (const rule of isFull ? [] : [...rules, ...hookRules, ...claimRules, ...orderRules, ...strictRules]) {
     const result = search(searchWithout(rule))
     tell(`without ${rule}`, result, result.trail !== undefined)
     if (process.argv.includes('--trails')) for (const step of result.trail?.steps ?? []) console.log(`  ${step}`)
