@@ -1,6 +1,6 @@
 // Checks the models of the lease, of its calls, of the claim, of observed ids and of strict order with Spin.
-// `npm run model` checks the complete models within small bounds, and shows that they are violated without any one of their
-// rules.
+// `npm run model` checks the complete models within small bounds, and shows that they are violated without
+// any one of their rules.
 // `npm run model -- --full` searches larger bounds, for some minutes. docs/model.md has the results.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -7,8 +7,8 @@ import * as ownLoops from '../measure/loops.ts'
 import { effortFor } from '../measure/rounds.ts'
 import { stampOf, subjectOf, taggedWide } from '../subjects.ts'
 
-// Times next() of a generator against next() of another one, in turns. Each has an instance of the library and
-// of the loop for itself, because V8's type feedback from one would slow the other.
+// Times next() of a generator against next() of another one, in turns. Each has an instance of the library
+// and of the loop for itself, because V8's type feedback from one would slow the other.
 
 export interface InTurnsTask {
   engine: 'native' | 'js'

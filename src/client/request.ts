@@ -61,7 +61,8 @@ export class Requests {
    * Asks a server once. An answer that comes after the deadline or the signal is dropped.
    *
    * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_INVALID`, `ERR_SERVICE_REFUSED`,
-   * `ERR_CLOCK_SKEW`; {@link CountRefused}; TypeError, RangeError `ERR_OPTION_INVALID` of the token; the reason of the signal.
+   * `ERR_CLOCK_SKEW`; {@link CountRefused}; TypeError, RangeError `ERR_OPTION_INVALID` of the token; the
+   * reason of the signal.
    */
   async ask(server: Server, count: number, signal: AbortSignal): Promise<Batch> {
     const { callTimeoutMs } = this.#options

@@ -59,10 +59,9 @@ export interface LeaseOptions<F extends readonly Field[] = readonly Field[]> {
    */
   maxClockSkewMs?: number
   /**
-   * Whether the lease has a {@link Term}, so that a program can answer in strict order: it takes the node of
-   * another lease only after it has watched its record unchanged for that lease's window. All leases of
-   * the group that may have the node have to be strict. Needs a durable store, and a layout that begins with
-   * the timestamp and has no tag above the sequence (docs/order.md). @default false
+   * Whether the lease has a {@link Term}, so that a program can answer in strict order. All leases that may
+   * have the node have to be strict. Needs a durable store, and a layout that begins with the timestamp and
+   * has no tag above the sequence (docs/order.md). @default false
    */
   strict?: boolean
   /**

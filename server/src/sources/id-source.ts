@@ -178,7 +178,8 @@ export class IdSource {
     const remainingMs = Math.min(ceilingMs, this.termMs ?? Number.POSITIVE_INFINITY)
     const clockError = this.#clockErrorAt(nowMs, this.#generator.stats().aheadMs)
     if (clockError !== undefined) return unready(clockError, remainingMs)
-    // A strict holder whose clock is ahead of the store's has less of its ceiling left, and is renewed in time.
+    // If its clock is ahead of the store's, a strict holder that is renewed in time has less of its ceiling
+    // left.
     const leftMs = this.termMs ?? ceilingMs
     if (remainingMs > 0 && leftMs > this.#choice.windowMs * lowPart) return { isReady: true, remainingMs }
     const reason = `the store has not renewed the lease of node ${lease.node} of layout '${this.layout.name}' in time`
