@@ -1,14 +1,5 @@
 import { rangeError, show, typeError } from '../core/errors.js'
-import {
-  bufferGetter,
-  byteOffsetGetter,
-  high,
-  isBytes,
-  kindOf,
-  lengthGetter,
-  low,
-  setElements,
-} from '../core/typed-array.js'
+import { bufferGetter, isBytes, kindOf, lengthGetter, setElements } from '../core/typed-array.js'
 import type { IdArray } from '../state/engine.js'
 
 const maxElements = 0xffff_ffff
@@ -42,19 +33,6 @@ export function lengthOf(array: IdArray): number {
  */
 export function copyIds(array: IdArray, ids: BigUint64Array, at: number): void {
   setElements.call(array, ids, at)
-}
-
-/**
- * Sets bits in the ids from `from` up to, but not including, `to`. Works on halves of 32 bits, because
- * bigints take ten times as long.
- */
-export function addBits(array: IdArray, from: number, to: number, upper: number, lower: number): void {
-  const start = byteOffsetGetter.call(array) + 8 * from
-  const halves = new Uint32Array(bufferGetter.call(array), start, 2 * (to - from))
-  for (let i = 0; i < halves.length; i += 2) {
-    halves[i + high] = (halves[i + high] as number) | upper
-    halves[i + low] = (halves[i + low] as number) | lower
-  }
 }
 
 /**
