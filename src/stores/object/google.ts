@@ -19,7 +19,7 @@ interface GoogleFile {
   delete(options: { readonly ifGenerationMatch?: number | string }): Promise<unknown>
 }
 
-/** The methods of a `Bucket` of `@google-cloud/storage`, version 7 or later. */
+/** The methods of a `Bucket` of `@google-cloud/storage`, version 7. */
 export interface GoogleBucket {
   readonly name: string
   file(name: string): GoogleFile
