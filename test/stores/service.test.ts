@@ -128,6 +128,18 @@ describe('a service that lends its store', () => {
     expect(body).toMatch(/graupel_store_call_duration_seconds_count\{call="read",outcome="ok"\} \d/)
   })
 
+  it('describes its routes, with their bodies', async () => {
+    const { paths } = (await service.app.inject('/openapi.json')).json()
+    const routes = Object.keys(paths).filter((path) => path.startsWith('/v1/store'))
+    const ofStore = ['', '/incarnation', '/place', '/record', '/records', '/remove', '/time', '/write']
+    expect(routes.toSorted()).toEqual(ofStore.map((path) => `/v1/store${path}`))
+    const { required } = paths['/v1/store/write'].post.requestBody.content['application/json'].schema
+    expect(required).toEqual(['key', 'value', 'expected'])
+    expect(Object.keys(paths['/v1/store/write'].post.responses)).toEqual(
+      expect.arrayContaining(['200', '403', '413', '503']),
+    )
+  })
+
   it('is opened by a URL', async () => {
     const { store, close, shown } = await openStore(service.url.replace('http:', 'graupel+http:'))
     expect([store.name, store.durable, shown]).toEqual(['service', true, service.url.replace('http:', 'graupel+http:')])
