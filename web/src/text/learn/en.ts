@@ -36,7 +36,6 @@ Two hosts with one number make the same id as soon as tick and sequence are the 
 \`a | b\` has the ones of both: a sum, if no place has two ones.
 \`a & b\` has the ones that both have. The mask \`0xfff\` has 12 ones, so \`x & 0xfff\` is the last 12 bits.
 In two’s complement −x has the bits of 2^64 − x, so −1 is all ones. \`-1 ^ (-1 << 5)\` in old code is 31: a mask of 5 ones.
-In a signed type, \`>>\` of a negative number fills up with ones.
 JavaScript’s \`<<\`, \`>>\` and \`&\` cut numbers to 32 bits: use bigints.`,
   learnUse: 'How to use the page',
   learnWhen: `When to use such ids

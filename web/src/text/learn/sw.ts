@@ -35,7 +35,6 @@ Seva mbili zenye nambari moja hutengeneza kitambulisho kilekile mara tu hatua na
 \`a | b\` ina moja za zote mbili: ni jumla, ikiwa hakuna nafasi yenye moja mbili.
 \`a & b\` ina moja zilizo katika zote mbili. Kinyago \`0xfff\` kina moja 12, kwa hiyo \`x & 0xfff\` ni biti 12 za mwisho.
 Katika kijalizo cha mbili, −x ina biti za 2^64 − x, kwa hiyo −1 ni moja tupu. \`-1 ^ (-1 << 5)\` katika msimbo wa zamani ni 31: kinyago cha moja 5.
-Katika aina yenye alama, \`>>\` ya nambari hasi hujaza kwa moja.
 Katika JavaScript, \`<<\`, \`>>\` na \`&\` hukata nambari hadi biti 32: tumia bigint.`,
   learnUse: 'Jinsi ya kutumia ukurasa huu',
   learnWhen: `Wakati wa kutumia vitambulisho hivi
