@@ -19,8 +19,9 @@ const host = '127.0.0.1'
 /**
  * @typedef {'ioredis' | 'node-redis' | 'glide' | 'pg' | 'postgres.js' | 'mysql2' | 'mysql2 callbacks' |
  * 'mariadb' | 'node-zookeeper-client' | 'aws-sdk' | 'mongodb'} Client
+ * @typedef {'etcd' | 'consul' | 'kubernetes' | 's3' | 'azure' | 'google' | 'service'} DurableClient
  * @typedef {{ client: Client, port: number, durable?: boolean }
- *   | { client: 'etcd' | 'consul' | 'kubernetes' | 's3' | 'azure' | 'google' | 'service', port: number, durable?: true }
+ *   | { client: DurableClient, port: number, durable?: true }
  *   | { client: 'postgres.js by openStore', port: number, clientsOf: string }
  *   | { client: 'libsql', file: string, busyMs: number }} StorePlan
  */
