@@ -24,9 +24,9 @@ process.on('message', async (/** @type {'go' | import('../../stores/programs/ope
     await store.nowMs?.()
     process.send?.('ready')
   } else if (store !== undefined) {
-    // On a busy machine, 64 clients of an SDK start for longer than a short window, and a lease that is not
+    // On a busy machine, 64 processes start for longer than a short window, and a lease that is not
     // renewed goes to another process.
-    const window = store.name === 'object' ? { windowMs: 300_000 } : {}
+    const window = store.durable ? { windowMs: 300_000 } : {}
     lease = await acquireLease({ store, callTimeoutMs: 60_000, acquireTimeoutMs: 60_000, ...window })
     process.send?.({ node: lease.node, writes })
   }
