@@ -63,6 +63,8 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
   observed = -1n
   /** The largest observed id above which the service has given ids; -1n before. */
   #accepted = -1n
+  /** The observed id that the service has refused last; -1n before. */
+  #refused = -1n
   /** The time of the service at the last request, less the time of each clock (see {@link Batch.age}). */
   #serviceMs = 0
   #serviceWallMs = 0
@@ -204,9 +206,14 @@ export class Batches implements ReadyNumbers, Fetched, Stock {
     if (id > this.#accepted) this.#accepted = id
   }
 
-  /** Forgets the observed ids above which the service gives none. */
+  /** The service gives no ids above an observed id. */
+  refuse(id: bigint): void {
+    this.#refused = id
+  }
+
+  /** Forgets what the service has refused, but no larger id, which may have been observed since. */
   forget(): void {
-    this.observed = this.#accepted
+    if (this.observed <= this.#refused) this.observed = this.#accepted
   }
 
   /** Drops the ids up to `id`, also those of batches that come later. Ids of a batch ascend. */

@@ -30,6 +30,8 @@ interface RequestingClient {
   observed(): bigint
   /** A server has given ids above an observed id. */
   accepted(after: bigint): void
+  /** A server gives no ids above an observed id. */
+  tooFarAhead(after: bigint): void
   /** Gets each answer without ids. */
   refused(answer: Answer): void
 }
@@ -121,6 +123,7 @@ export class Requests {
       this.#client.refused(answer)
       const wallMs = this.#clocks.wallMs()
       const refusal = await refusalOf(answer, { url, count, token: given, wallMs, after, signal })
+      if ((refusal as GraupelError).code === 'ERR_CLOCK_SKEW') this.#client.tooFarAhead(after)
       // The token may have been rotated since the function gave it.
       const isStale = answer.status === 401 && typeof token === 'function' && !isAgain
       if (!isStale) throw refusal

@@ -49,13 +49,14 @@ export class Service {
   readonly #servers: Servers
 
   /** @param batches - Each attempt asks for ids above the largest id that they have observed. */
-  constructor(options: ResolvedOptions, clock: Clock, batches: Pick<Batches, 'observed' | 'accept'>) {
+  constructor(options: ResolvedOptions, clock: Clock, batches: Pick<Batches, 'observed' | 'accept' | 'refuse'>) {
     this.#options = options
     this.#clock = clock
     this.#servers = new Servers(options.urls, clock.random())
     this.#requests = new Requests(options, clock, new Replays(options.layout), {
       observed: () => batches.observed,
       accepted: (after) => batches.accept(after),
+      tooFarAhead: (after) => batches.refuse(after),
       refused: ({ headers }) => {
         const holder = headers.get(holderHeader)
         if (holder !== null) this.#servers.prefer(holder)

@@ -243,6 +243,20 @@ describe('observe of a client', () => {
     ids.close()
   })
 
+  it('keeps a larger id that was observed after the service had refused one', async () => {
+    const service = await fakeService()
+    using ids = await connect({ url: service.url, count: 1, prefetchAt: 1, retries: 0 })
+    const refused = '{"code":"ERR_CLOCK_SKEW","detail":"too far ahead"}'
+    service.script = (_, response) => response.writeHead(503).end(refused)
+    ids.observe(ahead(500))
+    await until(() => ids.stats().failure.includes('too far ahead'))
+    service.script = (_, __, give) => give()
+    const seen = ids.observe(ahead(900))
+    // This error is about the former id.
+    expect(caught(() => ids.next()).code).toBe('ERR_CLOCK_SKEW')
+    expect(await ids.nextAsync()).toBeGreaterThan(seen)
+  })
+
   it('is the observe of its UUIDs', async () => {
     const service = await fakeService()
     using uuids = createUuidGenerator({ ids: await connect({ url: service.url, count: 100 }) })
