@@ -24,7 +24,7 @@ SKEW_MS = 1000  # as maxClockSkewMs in all processes of the group
 
 class Store:
     def __init__(self, url, token=None):
-        self.url, self.token = url, token
+        self.url, self.token, self.name = url, token, None
 
     def ask(self, path, query=None, body=None):
         """Returns the JSON of an answer. An OSError means that the outcome is not known."""
@@ -35,6 +35,10 @@ class Store:
             with urllib.request.urlopen(request, timeout=2) as answer:
                 if answer.headers['graupel-durable'] != 'true':
                     raise RuntimeError('the store may forget: this program does not wait for that, as docs/leases.md explains')
+                name = answer.headers['graupel-store']
+                self.name = self.name or name
+                if name is None or name != self.name or answer.headers['age'] is not None:
+                    raise RuntimeError(f'the answer is of the store {name}, not of {self.name}, or of a cache')
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             if error.code >= 500 or error.code in (408, 429):

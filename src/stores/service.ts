@@ -40,8 +40,8 @@ const isThisService = 'is this graupel-server with --leases? The URL ends where 
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject
  * with GraupelError `ERR_STORE_UNAVAILABLE` if the URL, the token or the certificate has to be changed, or if
  * the service lends no leases; with GraupelError `ERR_STORE_UNSAFE` if the service has another store than
- * before, or a store that is durable or not, other than `durable` says; and otherwise with an Error that has
- * the reason or the answer. No message contains the token.
+ * before or does not name it, if a cache answers, or if the store is durable or not, other than `durable`
+ * says; and otherwise with an Error that has the reason or the answer. No message contains the token.
  * @example
  * const store = serviceStore({ url: process.env.GRAUPEL_URL ?? 'http://127.0.0.1:4728' })
  * const lease = await acquireLease({ store })
@@ -66,6 +66,18 @@ export function serviceStore(options: ServiceStoreOptions): Store {
       )
     }
     const found = answer.header('graupel-store')
+    if (durable && found === null) {
+      throw new GraupelError(
+        'ERR_STORE_UNSAFE',
+        'the answer does not name the store, so two servers with two stores could not be told apart; let the proxies before the service pass the header Graupel-Store on',
+      )
+    }
+    if (answer.header('age') !== null) {
+      throw new GraupelError(
+        'ERR_STORE_UNSAFE',
+        'the answer comes from a cache, which may be older than the record; let nothing cache the answers of /v1/store',
+      )
+    }
     identity ??= found
     if (found !== identity) {
       throw new GraupelError(

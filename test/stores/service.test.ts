@@ -230,6 +230,27 @@ describe('a store over a service', () => {
     })
   })
 
+  it.each<[string, (headers: Headers) => void, RegExp]>([
+    [
+      'a proxy that drops the name of the store',
+      (headers) => headers.delete('graupel-store'),
+      /does not name the store/,
+    ],
+    ['a cache', (headers) => headers.set('age', '0'), /comes from a cache/],
+  ])('refuses the answers of %s', async (_, change, message) => {
+    const { url } = await startService({ leases: true })
+    const through: Fetch = async (target, init) => {
+      const answer = await fetch(target, init)
+      const headers = new Headers(answer.headers)
+      change(headers)
+      return new Response(await answer.text(), { status: answer.status, headers })
+    }
+    await expect(serviceStore({ url, fetch: through }).read('groups/1')).rejects.toMatchObject({
+      code: 'ERR_STORE_UNSAFE',
+      message: expect.stringMatching(message),
+    })
+  })
+
   it('gives both servers of one store one name', async () => {
     const shared = memoryStore({ assumeOneProcess: true })
     const services = await Promise.all([0, 1].map(() => startService({ leases: true }, { store: shared })))
