@@ -55,7 +55,7 @@ export function partsOf(given: string, nowMs: number): Part[] {
   if (/^[0-9A-Za-z]+$/.test(line)) return [{ text: bare(line) }]
   if (isBytes(line)) return [{ text: line }]
   if (grouped.test(line)) return [{ text: line.replace(/\D/g, '') }]
-  const ofJson = idsOfJson(line)
+  const ofJson = idsOfJson(line, nowMs)
   if (ofJson !== undefined) return ofJson.map((text) => ({ text }))
   const words = line
     .replace(/\w+\(\d+\)/g, ' ')
@@ -122,8 +122,11 @@ export function shortened(text: string): string {
   return text.length > 44 ? `${text.slice(0, 40)}…` : text
 }
 
-/** Returns the ids of an object or an array in JSON; `undefined` if the text is no JSON, or has no ids. */
-export function idsOfJson(text: string): string[] | undefined {
+/**
+ * Returns the ids of an object or an array in JSON; `undefined` if the text is no JSON, has no ids under
+ * their names, or has ids inside longer texts, too. Such a text is searched as a line of a log is.
+ */
+export function idsOfJson(text: string, nowMs: number): string[] | undefined {
   const trimmed = text.length > maxJson ? '' : text.trim()
   if (!/^[[{]/.test(trimmed) || isBytes(trimmed)) return undefined
   let value: unknown
@@ -133,14 +136,18 @@ export function idsOfJson(text: string): string[] | undefined {
   } catch {
     return undefined
   }
-  const found = [...idsIn(value, Array.isArray(value))]
+  const found: string[] = []
+  for (const [text, isId] of textsIn(value, Array.isArray(value))) {
+    if (isId && isWord(text, nowMs)) found.push(text)
+    else if ([...text.matchAll(embedded)].some((match) => match[0] !== text && partOf(match))) return undefined
+  }
   return found.length === 0 ? undefined : found
 }
 
 /** @param isId - Whether a text or a number at this place is an id. */
-function* idsIn(value: unknown, isId: boolean): Generator<string> {
-  if (Array.isArray(value)) for (const one of value) yield* idsIn(one, isId)
+function* textsIn(value: unknown, isId: boolean): Generator<[text: string, isId: boolean]> {
+  if (Array.isArray(value)) for (const one of value) yield* textsIn(one, isId)
   else if (typeof value === 'object' && value !== null) {
-    for (const [name, one] of Object.entries(value)) yield* idsIn(one, idName.test(name))
-  } else if (isId && (typeof value === 'string' || typeof value === 'number')) yield bare(plain(String(value)))
+    for (const [name, one] of Object.entries(value)) yield* textsIn(one, idName.test(name))
+  } else yield [bare(plain(String(value))), isId]
 }

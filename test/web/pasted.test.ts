@@ -4,6 +4,7 @@ import { graupel } from '../support/cli.js'
 
 const [a, b] = ['1541815603606036480', '1541815603606036481']
 const discord = '175928847299117063'
+const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
 const uuid = 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'
 const nowMs = Date.UTC(2026, 10, 27)
 
@@ -31,6 +32,15 @@ const pasted: readonly (readonly [what: string, text: string, said: Said])[] = [
   ['a line with two ids', `moved ${a} to ${b} in 7 steps`, { ids: [a, b], fault: only(a, b) }],
   ['a line with a UUID', `order=${uuid} done`, { ids: [], uuids: [uuid], fault: only(uuid) }],
   ['a line with a text of a kind', 'GET /orders/ord_01asd13xh1f80 200', { ids: [], fault: ['troubleNoIds'] }],
+  ['a log in JSON', `{"reqId":"fbc5e566-9","msg":"order ${a} failed"}`, { ids: [a], fault: only(a) }],
+  ['a log in JSON with a trace', `{"trace_id":"${trace}","msg":"order ${a}"}`, { ids: [a], fault: only(a) }],
+  [
+    'a log with an id in a property and in a text',
+    `{"orderId":${a},"msg":"of ${b}"}`,
+    { ids: [a, b], fault: only(a, b) },
+  ],
+  ['a log with a word under a name of ids', '{"reqId":"fbc5e566-9"}', { ids: [], fault: ['troubleNoId'] }],
+  ['JSON with an id under another name', `{"id":${a},"id_str":"${a}"}`, { ids: [a] }],
   ['an object of console.log', `{ id: '${a}' }`, { ids: [a], fault: only(a) }],
   ['a line with short numbers', 'took 12 of 100', { ids: [], fault: ['troubleNoIds'] }],
   ['a fraction', `x 0.${a}`, { ids: [], fault: ['troubleNoIds'] }],

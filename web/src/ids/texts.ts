@@ -19,7 +19,7 @@ export const allColumns = '*'
  * @param column - Its name, '' for the likeliest, or {@link allColumns}.
  */
 export function* textsOf(text: string, nowMs: number, column = ''): Generator<PlacedPart> {
-  const ofJson = idsOfJson(text)
+  const ofJson = idsOfJson(text, nowMs)
   if (ofJson !== undefined) {
     for (const one of ofJson) yield { text: one, line: 1, end: text.length }
     return
