@@ -1,9 +1,9 @@
-import { cellsOf, isRule, separators } from '../inspect/table.js'
+import { cellsOf, separators } from '../inspect/table.js'
 import { quote, UsageError } from './arguments.js'
 
 /**
  * Returns the function that takes the cell of a column from each line of a table. For the first line, which
- * has the names, and for a line that only separates others, it returns `undefined`.
+ * has the names, and for an empty line, it returns `undefined`.
  *
  * @throws UsageError `ERR_OPTION_INVALID`, `ERR_ID_INVALID`
  */
@@ -11,7 +11,7 @@ export function columnReader(column: string): (line: string) => string | undefin
   let names: readonly string[] | undefined
   let separator = ''
   return (line) => {
-    if (line.trim() === '' || isRule(line)) return undefined
+    if (line.trim() === '') return undefined
     if (names === undefined) {
       separator = separators.find((one) => cellsOf(line, one).includes(column)) ?? ','
       names = cellsOf(line, separator)

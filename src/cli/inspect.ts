@@ -2,6 +2,7 @@ import { encodeId, type Layout } from '../index.js'
 import { timeOfUlid } from '../inspect/other-ids.js'
 import { picture } from '../inspect/picture.js'
 import { type Guess, onlyLikely, plausibleReadings, type Reading, read } from '../inspect/reading.js'
+import { isRule } from '../inspect/table.js'
 import { type DecodedUuid, decodeUuid } from '../uuid/index.js'
 import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.js'
 import { columnReader } from './columns.js'
@@ -35,7 +36,8 @@ export const inspectManual: Manual<typeof flags> = {
   flags,
   notes: [
     'If the only ID is -, ids are read from the standard input, one a line. A line',
-    'that is no id is reported, and the exit code is 2 at the end.',
+    'that is no id is reported, and the exit code is 2 at the end. The lines that psql',
+    'and mysql draw between rows, and in which they count rows, are skipped.',
     '',
     'An ID is a number, a UUID, a ULID, or a text of a kind: ord_01kb6wyr9m2z8. Of a',
     'UUID, the version and the time are shown; if graupel made it, --layout shows its',
@@ -81,7 +83,9 @@ export async function inspect(
   const paint = paintFor(output.isTerminal)
   let separator = ''
   const inColumn = values.column === undefined ? (line: string) => line : columnReader(values.column)
+  const isPipe = positionals[0] === '-'
   const textOf = (line: string): string => {
+    if (isPipe && isRule(line)) return ''
     const cell = inColumn(line)
     if (cell === undefined) return ''
     const texts = ofNumbers === undefined ? textsIn(cell, Date.now()) : [{ text: cell }]

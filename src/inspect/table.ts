@@ -16,9 +16,9 @@ const columnName = /^(?!.*\d{5})[\p{L}_][\p{L}\p{N}_ .,-]*$/u
 
 const longId = /^(?:\d{15,20}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
 
-/** Whether a line only separates the head of a table from its rows. */
+/** Whether a line of a table has no cells: it separates rows, or psql or mysql counts the rows in it. */
 export function isRule(line: string): boolean {
-  return /^(?=.*-)[\s|:+-]+$/.test(line)
+  return /^(?=.*-)[\s|:+-]+$|^\(\d+ rows?\)$|^\d+ rows? in set\b/.test(line)
 }
 
 /**

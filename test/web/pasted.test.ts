@@ -44,7 +44,6 @@ const pasted: readonly (readonly [what: string, text: string, said: Said])[] = [
   ['an object of console.log', `{ id: '${a}' }`, { ids: [a], fault: only(a) }],
   ['a line with short numbers', 'took 12 of 100', { ids: [], fault: ['troubleNoIds'] }],
   ['a fraction', `x 0.${a}`, { ids: [], fault: ['troubleNoIds'] }],
-  ['the end of a table of psql', '(1 row)', { ids: [], fault: ['troubleNoIds'] }],
   ['a mention of Discord', `<@${discord}>`, { ids: [discord], layout: 'discord' }],
   ['a mention with a nickname', `<@!${discord}>`, { ids: [discord], layout: 'discord' }],
   ['a channel of Discord', `<#${discord}>`, { ids: [discord], layout: 'discord' }],
@@ -201,6 +200,8 @@ describe('of the same texts, graupel inspect says', () => {
 describe('of a table', () => {
   const csv = `at,user_id,"order, id"\n2026-11-27,${discord},${a}\n2026-11-28,${discord},"${b}"\n`
   const psql = `         id          | user_id \n---------------------+---------\n ${a} |       7\n ${b} |       8\n(2 rows)\n`
+  const rule = '+---------------------+---------+\n'
+  const mysql = `${rule}| id                  | user_id |\n${rule}| ${a} |       7 |\n${rule}1 row in set (0.00 sec)\n`
   const markdown = `| name | id |\n|:--|--:|\n| x | ${a} |\n`
 
   it.each([
@@ -208,7 +209,8 @@ describe('of a table', () => {
     ['the column that is chosen is read', csv, 'order, id', [a, b], 'order, id', 0],
     ['the likeliest is read if the chosen column is missing', csv, 'x', [discord, discord], 'user_id', 0],
     ['all long numbers are read if all columns are chosen', csv, '*', [discord, a, discord, b], '*', 3],
-    ['psql draws, the lines are left out', psql, '', [a, b], 'id', 1],
+    ['psql draws, the lines are left out', psql, '', [a, b], 'id', 0],
+    ['mysql draws, the lines are left out', mysql, '', [a], 'id', 0],
     ['Markdown draws, the lines are left out', markdown, '', [a], 'id', 0],
     ['tabs stand between the columns of', `n\tid\n7\t${a}`, '', [a], 'id', 0],
   ] as const)('%s', (_, text, chosen, ids, column, troubleCount) => {
@@ -232,9 +234,17 @@ describe('of a table', () => {
         .map((line) => JSON.parse(line).id)
     expect(ids(csv, 'order, id')).toEqual([a, b])
     expect(ids(psql, 'id')).toEqual([a, b])
-    expect(inspect(psql, 'id').stderr).toMatch(
-      /line 5: the line '\(2 rows\)' has 1 columns, and the first line names 2/,
+    expect(ids(mysql, 'id')).toEqual([a])
+    expect(inspect(`${psql}7\n`, 'id').stderr).toMatch(
+      /^graupel: line 6: the line '7' has 1 columns, and the first line names 2/,
     )
     expect(inspect(csv, 'x').stderr).toMatch(/line 1: --column is 'x', and the first line names no such column/)
+  })
+  it('the command line skips rules and footers without a column, too', () => {
+    const column = `---------------------\n ${a}\n(1 row)\n${b}\n2 rows in set (0.01 sec)\n+---+\n`
+    const { stdout, stderr, status } = graupel(['inspect', '-', '--json'], {}, column)
+    expect({ stderr, status }).toEqual({ stderr: '', status: 0 })
+    expect(stdout.match(/(?<="id":")\d+/g)).toEqual([a, b])
+    expect(graupel(['inspect', '(1 row)'])).toMatchObject({ status: 2, stdout: '' })
   })
 })

@@ -30,7 +30,8 @@ export function* textsOf(text: string, nowMs: number, column = ''): Generator<Pl
   for (const { whole, line, end } of linesOf(text)) {
     const cells = table === undefined ? [] : cellsOf(whole, table.separator)
     const isRow = cells.length > 1 && cells.length === table?.names.length
-    if (isHead || (table !== undefined && isRule(whole))) {
+    if (table !== undefined && isRule(whole)) continue
+    if (isHead) {
       isHead = false
       continue
     }
@@ -40,11 +41,13 @@ export function* textsOf(text: string, nowMs: number, column = ''): Generator<Pl
 
 /** Returns the table of a paste; `undefined` if it is no table. */
 export function tableIn(text: string): Table | undefined {
-  const lines = linesOf(text)
-  const head = lines.next().value
-  let row = lines.next().value
-  if (row !== undefined && isRule(row.whole)) row = lines.next().value
-  return head === undefined || row === undefined ? undefined : tableOf(head.whole, row.whole)
+  let head: string | undefined
+  for (const { whole } of linesOf(text)) {
+    if (isRule(whole)) continue
+    if (head !== undefined) return tableOf(head, whole)
+    head = whole
+  }
+  return undefined
 }
 
 /** Returns the place of a column: of the likeliest if the table has no column of this name. */
