@@ -36,8 +36,8 @@ export const inspectManual: Manual<typeof flags> = {
   flags,
   notes: [
     'If the only ID is -, ids are read from the standard input, one a line. A line',
-    'that is no id is reported, and the exit code is 2 at the end. The lines that psql',
-    'and mysql draw between rows, and in which they count rows, are skipped.',
+    'that is no id is reported, and the exit code is 2 at the end. The lines that',
+    'psql and mysql draw between rows, and in which they count rows, are skipped.',
     '',
     'An ID is a number, a UUID, a ULID, or a text of a kind: ord_01kb6wyr9m2z8. Of a',
     'UUID, the version and the time are shown; if graupel made it, --layout shows its',
