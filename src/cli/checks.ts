@@ -1,5 +1,5 @@
-import type { Store } from '../stores/store.js'
-import { type Output, paintFor, printable, table } from './output.js'
+import type { StoreCalls } from '../stores/calls.js'
+import { type Output, paintFor, printable } from './output.js'
 
 /** The result of a check. */
 export interface Check {
@@ -9,17 +9,27 @@ export interface Check {
   readonly text: string
 }
 
+/** What a check has found. */
+export type Result = Omit<Check, 'check'>
+
 /** Writes a line for each check, or a JSON array. @returns 1 if a check is bad, and 0 otherwise */
 export async function writeChecks(checks: readonly Check[], isJson: boolean, output: Output): Promise<number> {
-  await output.write(isJson ? `${JSON.stringify(checks, undefined, 2)}\n` : linesOf(checks, output.isTerminal))
+  const width = Math.max(...checks.map(({ check }) => check.length))
+  const lines = () => checks.map((check) => lineOf(check, width, output)).join('')
+  await output.write(isJson ? `${JSON.stringify(checks, undefined, 2)}\n` : lines())
+  return exitCodeOf(checks)
+}
+
+/** Returns 1 if a check is bad, and 0 otherwise. */
+export function exitCodeOf(checks: readonly Check[]): number {
   return checks.some(({ state }) => state === 'bad') ? 1 : 0
 }
 
-function linesOf(checks: readonly Check[], isTerminal: boolean): string {
-  const paint = paintFor(isTerminal)
+/** @param width - How many characters the longest name of a check has. */
+export function lineOf({ check, state, text }: Check, width: number, { isTerminal }: Output): string {
   const colours = { ok: 'green', note: 'yellow', bad: 'red' } as const
-  const lines = table(checks.map(({ check, state, text }) => [state, check, printable(text)]))
-  return lines.map((line, i) => `${paint(colours[(checks[i] as Check).state], line)}\n`).join('')
+  const line = `${state.padEnd('note'.length)}  ${check.padEnd(width)}  ${printable(text)}`
+  return `${paintFor(isTerminal)(colours[state], line)}\n`
 }
 
 /** Returns the message of an error with its code. */
@@ -28,9 +38,17 @@ export function messageOf(error: unknown): string {
   return code === undefined ? String(message) : `${message} (${code})`
 }
 
-/** Says whether a store keeps what it has acknowledged. */
-export function durabilityText({ durable }: Store): string {
-  return durable
-    ? 'durable'
-    : 'may forget what it acknowledged, so the first lease after its start or failover takes 11 s'
+/** Says whether a store keeps what it has acknowledged. @throws as `StoreCalls.incarnation` */
+export async function durabilityOf(calls: StoreCalls): Promise<Result> {
+  if (calls.store.durable) return { state: 'ok', text: 'durable' }
+  // Refuses a server that evicts records, and warns of one that may acknowledge after another was promoted.
+  await calls.incarnation()
+  const text = 'may forget what it acknowledged, so the first lease after its start or failover takes 11 s'
+  return { state: 'note', text }
+}
+
+/** Says what an operator should change about the server. @throws as `StoreCalls.advice` */
+export async function serverOf(calls: StoreCalls): Promise<Result> {
+  const advice = await calls.advice()
+  return { state: advice.length === 0 ? 'ok' : 'note', text: advice.join('; ') || 'nothing to change is known' }
 }

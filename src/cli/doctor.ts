@@ -6,7 +6,7 @@ import { engineInfo } from '../index.js'
 import type { Layout } from '../layout/index.js'
 import { groupsFolder, numbersFolder } from '../stores/record.js'
 import { type Arguments, helpFlag, type Manual, refuseWords, UsageError } from './arguments.js'
-import { type Check, durabilityText, messageOf, writeChecks } from './checks.js'
+import { type Check, durabilityOf, messageOf, type Result, serverOf, writeChecks } from './checks.js'
 import { groupsIn, isUnreadable, nodesIn, readTime, stateOf } from './lease-records.js'
 import { lockHolders } from './lock-holders.js'
 import type { Output } from './output.js'
@@ -34,9 +34,6 @@ export const doctorManual: Manual<typeof flags> = {
   ],
 }
 
-/** What a check has found. */
-type Found = readonly [state: Check['state'], text: string]
-
 /** `graupel doctor`. @returns 1 if a check is bad */
 export async function doctor({ values, positionals }: Arguments<keyof typeof flags>, output: Output): Promise<number> {
   refuseWords('doctor', positionals)
@@ -59,46 +56,45 @@ export async function doctor({ values, positionals }: Arguments<keyof typeof fla
 }
 
 /** Makes a check. It is bad if it cannot look. */
-function make(check: string, look: () => Found): Check {
+function make(check: string, look: () => Result): Check {
   try {
-    const [state, text] = look()
-    return { check, state, text }
+    return { check, ...look() }
   } catch (error) {
     return { check, state: 'bad', text: messageOf(error) }
   }
 }
 
-function engine(): Found {
+function engine(): Result {
   const { kind, file, reason } = engineInfo()
-  if (kind === 'native') return ['ok', `native, ${file}`]
-  return ['note', `js, because ${reason}; one process of a host uses a node`]
+  if (kind === 'native') return { state: 'ok', text: `native, ${file}` }
+  return { state: 'note', text: `js, because ${reason}; one process of a host uses a node` }
 }
 
-function copies(): Found {
+function copies(): Result {
   const { copies, copiesDevice } = engineInfo()
-  if (copies === 'detected') return ['ok', `detected by ${copiesDevice}`]
+  if (copies === 'detected') return { state: 'ok', text: `detected by ${copiesDevice}` }
   const remedy = 'call lease.park() before a snapshot of the running machine, and lease.resume() after the restore'
-  if (copies === 'possible') return ['note', `possible (VMGENID), and no device tells them; ${remedy}`]
-  return ['ok', `unknown: no device tells them; if this machine can be copied, ${remedy}`]
+  if (copies === 'possible') return { state: 'note', text: `possible (VMGENID), and no device tells them; ${remedy}` }
+  return { state: 'ok', text: `unknown: no device tells them; if this machine can be copied, ${remedy}` }
 }
 
-function folder(): Found {
+function folder(): Result {
   const path = pagesFolder()
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) {
     accessSync(dirname(path), constants.W_OK | constants.X_OK)
-    return ['ok', `${path} will be made by the first generator`]
+    return { state: 'ok', text: `${path} will be made by the first generator` }
   }
-  if (!found.isDirectory()) return ['bad', `${path} is no folder; remove it`]
+  if (!found.isDirectory()) return { state: 'bad', text: `${path} is no folder; remove it` }
   const uid = process.geteuid?.()
   if (uid !== undefined && found.uid !== uid) {
-    return ['bad', `${path} belongs to the user ${found.uid}, and this is ${uid}; remove it`]
+    return { state: 'bad', text: `${path} belongs to the user ${found.uid}, and this is ${uid}; remove it` }
   }
   if (process.platform !== 'win32' && (found.mode & 0o022) !== 0) {
-    return ['bad', `others may write to ${path}; run chmod 700 ${path}`]
+    return { state: 'bad', text: `others may write to ${path}; run chmod 700 ${path}` }
   }
   accessSync(path, constants.W_OK | constants.X_OK)
-  return ['ok', path]
+  return { state: 'ok', text: path }
 }
 
 /** A line only in a container whose nodes other containers may have. */
@@ -114,26 +110,26 @@ function container(): Check[] {
  */
 const slowSources = ['hpet', 'acpi_pm', 'jiffies', 'refined-jiffies', 'pit']
 
-function clock(): Found {
+function clock(): Result {
   const now = new Date().toISOString()
   let source: string
   try {
     source = readFileSync('/sys/devices/system/clocksource/clocksource0/current_clocksource', 'latin1').trim()
   } catch {
-    return ['ok', `${now}; the system does not name its source`]
+    return { state: 'ok', text: `${now}; the system does not name its source` }
   }
-  if (!slowSources.includes(source)) return ['ok', `${now}, by ${source}`]
-  return ['note', `${now}, by ${source}, which is slow to read; choose tsc or kvm-clock`]
+  if (!slowSources.includes(source)) return { state: 'ok', text: `${now}, by ${source}` }
+  return { state: 'note', text: `${now}, by ${source}, which is slow to read; choose tsc or kvm-clock` }
 }
 
 const yearMs = 365.25 * 24 * 3600 * 1000
 
-function expiry({ name, expiresAt }: Layout): Found {
+function expiry({ name, expiresAt }: Layout): Result {
   const day = expiresAt.toISOString().replace(/T.*/, '')
   const leftMs = expiresAt.getTime() - Date.now()
-  if (leftMs <= 0) return ['bad', `${name} expired on ${day}; no id can be made`]
-  if (leftMs < yearMs) return ['note', `${name} expires on ${day}; plan the move to a later epoch`]
-  return ['ok', `${name} expires on ${day}`]
+  if (leftMs <= 0) return { state: 'bad', text: `${name} expired on ${day}; no id can be made` }
+  if (leftMs < yearMs) return { state: 'note', text: `${name} expires on ${day}; plan the move to a later epoch` }
+  return { state: 'ok', text: `${name} expires on ${day}` }
 }
 
 async function stored(values: StoreValues): Promise<Check[]> {
@@ -159,16 +155,16 @@ async function lockChecks(store: string): Promise<Check[]> {
 /** The most lines about damage. */
 const mostDamage = 20
 
-async function storeChecks({ store, calls, shown, damage }: OpenStore): Promise<Check[]> {
+async function storeChecks({ calls, shown, damage }: OpenStore): Promise<Check[]> {
   const checks: Check[] = []
   const add = (check: string, state: Check['state'], text: string) => checks.push({ check, state, text })
   const startMs = performance.now()
   await calls.read(`${groupsFolder}doctor`)
   const tookMs = (performance.now() - startMs).toFixed(1)
-  // Refuses a server that evicts records, and warns of one that may acknowledge after another was promoted.
-  if (!store.durable) await calls.incarnation()
-  add('store', store.durable ? 'ok' : 'note', `${shown} answers in ${tookMs} ms; ${durabilityText(store)}`)
-  for (const text of await calls.advice()) add('server', 'note', text)
+  const durability = await durabilityOf(calls)
+  add('store', durability.state, `${shown} answers in ${tookMs} ms; ${durability.text}`)
+  const server = await serverOf(calls)
+  if (server.state !== 'ok') add('server', server.state, server.text)
   const damaged = await damage()
   for (const text of damaged.slice(0, mostDamage)) add('records', 'bad', text)
   if (damaged.length > mostDamage) add('records', 'bad', `${damaged.length - mostDamage} more are damaged`)

@@ -6,7 +6,7 @@ import type { StoreCalls } from '../stores/calls.js'
 import { newScratchFolder } from '../stores/record.js'
 import type { Store } from '../stores/store.js'
 import { storeContract } from '../stores/testing.js'
-import { type Check, durabilityText, messageOf } from './checks.js'
+import { type Check, durabilityOf, messageOf, type Result, serverOf } from './checks.js'
 import type { OpenStore } from './store.js'
 
 /** How many reads, and how many writes, are timed. */
@@ -16,51 +16,63 @@ const ruleMs = 30_000
 /** How long a write whose outcome is not known may be under way. */
 const lateMs = 1000
 
+/** How many characters the longest name of a check has. */
+export const nameWidth = 'conditions'.length
+
 /** The results of all checks, and the line about records that could not be removed, if there are any. */
-interface Found {
+interface Checked {
   readonly checks: readonly Check[]
   readonly left: Check | undefined
 }
 
+/** The store has failed. It has not given an answer that breaks a rule. */
+class StoreFailure extends Error {}
+
 /**
- * Checks a store by scratch records, and removes them.
+ * Checks a store by scratch records, and removes them. If the store fails, the rest of the checks is left
+ * out.
  *
  * @param signal - Ends the checks. The scratch records are removed then, too.
+ * @param ended - Is called with each check as soon as it has ended.
  */
-export async function checkStore({ calls }: OpenStore, signal: AbortSignal): Promise<Found> {
+export async function checkStore(
+  { calls }: OpenStore,
+  signal: AbortSignal,
+  ended: (check: Check) => Promise<unknown>,
+): Promise<Checked> {
   const scratch = new Scratch(calls, signal)
   const checks: Check[] = []
+  let isOver = false
+  const add = async (check: Check) => {
+    checks.push(check)
+    await ended(check)
+  }
   /** Returns whether the check is not bad. */
-  const add = async (name: string, check: () => Promise<Omit<Check, 'check'>>): Promise<boolean> => {
-    if (signal.aborted) return false
+  const run = async (check: string, work: () => Promise<Result>): Promise<boolean> => {
+    if (isOver || signal.aborted) return false
     try {
-      checks.push({ check: name, ...(await check()) })
+      await add({ check, ...(await work()) })
     } catch (error) {
       // An interrupted check has no result.
-      if (!signal.aborted) checks.push({ check: name, state: 'bad', text: messageOf(error) })
+      if (signal.aborted) return false
+      isOver = error instanceof StoreFailure || Object(error).code === 'ERR_STORE_UNAVAILABLE'
+      await add({ check, state: 'bad', text: messageOf(error) })
     }
     return checks.at(-1)?.state !== 'bad'
   }
   // The rules write some hundred records, so the store has to remove one record first.
-  const isRemovable = await add('conditions', () => conditions(scratch.store))
-  if (isRemovable) await add('contract', () => contract(scratch.store))
-  await add('clock', () => clock(calls))
-  if (isRemovable) await add('round trip', () => roundTrip(scratch.store))
-  await add('durability', async () => {
-    // Refuses a server that evicts records, and warns of one that may acknowledge after another was promoted.
-    if (!calls.store.durable) await calls.incarnation()
-    return { state: calls.store.durable ? 'ok' : 'note', text: durabilityText(calls.store) }
-  })
-  await add('server', async () => {
-    const advice = await calls.advice()
-    return { state: advice.length === 0 ? 'ok' : 'note', text: advice.join('; ') || 'nothing to change is known' }
-  })
+  const isRemovable = await run('conditions', () => conditions(scratch.store))
+  if (isRemovable) await run('contract', () => contract(scratch.store))
+  await run('clock', () => clock(calls))
+  if (isRemovable) await run('round trip', () => roundTrip(scratch.store))
+  await run('durability', () => durabilityOf(calls))
+  await run('server', () => serverOf(calls))
   const names = await scratch.remove()
-  const left: Check | undefined =
-    names.length === 0
-      ? undefined
-      : { check: 'left', state: 'bad', text: `could not remove ${names.join(', ')}; remove these records by hand` }
-  return { checks: left === undefined ? checks : [...checks, left], left }
+  if (names.length === 0) return { checks, left: undefined }
+  const text = `could not remove ${names.join(', ')}; remove these records by hand`
+  const left: Check = { check: 'left', state: 'bad', text }
+  if (!signal.aborted) await add(left)
+  return { checks, left }
 }
 
 /** A store that notes the keys that are written, so that their records can be removed. */
@@ -82,7 +94,13 @@ class Scratch {
       stopped.throwIfAborted()
       const running = call()
       this.#running.add(running)
-      return running.finally(() => this.#running.delete(running))
+      try {
+        return await running
+      } catch (cause) {
+        throw new StoreFailure(messageOf(cause), { cause })
+      } finally {
+        this.#running.delete(running)
+      }
     }
     const { nowMs, incarnation } = store
     this.store = {
@@ -141,8 +159,6 @@ async function removeBy(store: Store, key: string, expected: string, signal: Abo
   return store.remove?.(key, expected, signal) ?? false
 }
 
-type Result = Omit<Check, 'check'>
-
 /**
  * Proves that the store refuses what it has to refuse. Some servers accept a condition, and write anyway.
  */
@@ -168,8 +184,12 @@ async function contract(store: Store): Promise<Result> {
   const cases = storeContract(async () => store)
   for (const { name, run } of cases) {
     try {
-      await endWithin(platform, ruleMs, undefined, run, () => new Error(`no answer within ${ruleMs / 1000} s`))
+      const late = () => new StoreFailure(`no answer within ${ruleMs / 1000} s`)
+      await endWithin(platform, ruleMs, undefined, run, late)
     } catch (error) {
+      if (error instanceof StoreFailure) {
+        throw new StoreFailure(`the store failed during the rule '${name}': ${error.message}`)
+      }
       throw new Error(`the rule '${name}' is broken: ${messageOf(error)}`)
     }
   }

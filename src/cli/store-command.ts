@@ -1,9 +1,9 @@
 import { type Arguments, helpFlag, type Manual, quote, UsageError } from './arguments.js'
-import { writeChecks } from './checks.js'
+import { type Check, exitCodeOf, lineOf, writeChecks } from './checks.js'
 import { interruptible } from './interrupt.js'
 import type { Output } from './output.js'
 import { clientNotes, storeFlags, withStore } from './store.js'
-import { checkStore } from './store-check.js'
+import { checkStore, nameWidth } from './store-check.js'
 
 const flags = {
   prefix: storeFlags.prefix,
@@ -19,10 +19,11 @@ export const storeManual: Manual<typeof flags> = {
   summary: 'Check that a store keeps the rules that leases need.',
   flags,
   notes: [
-    'Prints a line for each check: ok, note or bad. The exit code is 1 if a check is',
-    'bad, and 0 otherwise. The records that it writes are removed at the end, also',
-    'after Ctrl-C; the last line names the records that could not be removed. The',
-    'user of the store needs the right to delete for that, which leases do not need.',
+    'Prints a line for each check when it ends: ok, note or bad. The exit code is 1',
+    'if a check is bad, and 0 otherwise. If the store fails, the rest is left out.',
+    'The records that it writes are removed at the end, also after Ctrl-C; the last',
+    'line names the records that could not be removed. The user of the store needs',
+    'the right to delete for that, which leases do not need.',
     'In ZooKeeper, the node of the prefix and the node of its clock stay.',
     ...clientNotes,
   ],
@@ -45,18 +46,26 @@ export async function storeCommand(
       `store check ${found}; write graupel store check URL, such as redis://127.0.0.1:6379`,
     )
   }
+  const isJson = values.json !== undefined
   let exitCode = 0
   await interruptible(async (signal) => {
     const how = { mayMake: values.create !== undefined, signal }
-    await withStore({ ...values, store: url }, how, async (open) => {
-      const { checks, left } = await checkStore(open, signal)
-      if (!signal.aborted) exitCode = await writeChecks(checks, values.json !== undefined, output)
-      else if (left !== undefined) process.stderr.write(`graupel: ${left.text}\n`)
-    }).catch((error) => {
+    let remains = 'no scratch record is left'
+    const write = async (check: Check) => isJson || output.write(lineOf(check, nameWidth, output))
+    try {
+      await withStore({ ...values, store: url }, how, async (open) => {
+        const { checks, left } = await checkStore(open, signal, write)
+        if (left !== undefined) remains = left.text
+        if (signal.aborted) return
+        exitCode = isJson ? await writeChecks(checks, isJson, output) : exitCodeOf(checks)
+      })
+    } catch (error) {
       const isAbsent = !how.mayMake && /has no table|there is no such file/.test(Object(error).message)
-      if (isAbsent) error.message += '; pass --create to make it'
+      if (isAbsent) Object(error).message += '; pass --create to make it'
       throw error
-    })
+    } finally {
+      if (signal.aborted) process.stderr.write(`graupel: interrupted; ${remains}\n`)
+    }
   })
   return exitCode
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Check } from '../../src/cli/checks.js'
 import { checkStore } from '../../src/cli/store-check.js'
 import { platform } from '../../src/platform/node.js'
 import { StoreCalls } from '../../src/stores/calls.js'
@@ -28,7 +29,9 @@ async function checked(defect: (store: Store) => Partial<Store> = () => ({}), si
   const store = { ...honest, ...defect(honest) }
   const calls = new StoreCalls(store, platform, 2000)
   const open = { store, calls, shown: 'memory', hide: String, damage: async () => [] }
-  const { checks, left } = await checkStore(open, signal)
+  const written: Check[] = []
+  const { checks, left } = await checkStore(open, signal, async (check) => written.push(check))
+  expect(written).toEqual(checks)
   return { checks: Object.fromEntries(checks.map((one) => [one.check, one])), left, kept: [...kept.keys()] }
 }
 
@@ -71,14 +74,43 @@ describe('a check of a store', () => {
     expect(kept).toEqual([])
   })
 
+  it('says that the store failed, and makes no further check, if the store goes away', async () => {
+    let writes = 0
+    const { checks, kept } = await checked((store) => ({
+      write: async (...words) => {
+        if (++writes >= 20 && writes < 40) throw Object.assign(new Error('it is gone'), { code: 'ECONNREFUSED' })
+        return store.write(...words)
+      },
+    }))
+    expect(checks).toEqual({
+      conditions: expect.objectContaining({ state: 'ok' }),
+      contract: {
+        check: 'contract',
+        state: 'bad',
+        text: expect.stringMatching(/^the store failed during the rule '.+': it is gone \(ECONNREFUSED\)$/),
+      },
+    })
+    expect(kept).toEqual([])
+  })
+
+  it('makes no further check if a store does not answer outside the contract', async () => {
+    const nowMs = async () => {
+      throw new Error('it is gone')
+    }
+    const { checks } = await checked(() => ({ nowMs }))
+    expect(Object.keys(checks)).toEqual(['conditions', 'contract', 'clock'])
+    expect(checks['clock']).toMatchObject({ state: 'bad', text: expect.stringContaining('it is gone') })
+  })
+
   it('writes one record and names it if the store may not remove records', async () => {
-    const { left, kept } = await checked(() => ({
+    const { checks, left, kept } = await checked(() => ({
       remove: async () => {
         throw new Error('permission denied')
       },
     }))
     expect(kept).toHaveLength(1)
     expect(left?.text).toContain(`could not remove ${kept[0]};`)
+    expect(checks).toMatchObject({ conditions: { text: 'permission denied' }, left: left as object })
   })
 
   it('says how far the clock of the store is from the clock of the host', async () => {
@@ -134,7 +166,10 @@ describe('graupel store check', () => {
     expect(await graupelIn(folder, [...words, '--create'])).toMatchObject({ status: 0 })
   })
 
-  it.skipIf(process.platform === 'win32')('ends by the signal that interrupts it, and leaves no record', async () => {
+  it.skipIf(process.platform === 'win32').each([
+    ['its lines', [], /^ok +conditions .*\n$/],
+    ['no half of an array', ['--json'], /^$/],
+  ])('ends by the signal that interrupts it, and leaves no record but %s', async (_, more, stdout) => {
     const kept = new Set<string>()
     let interrupt = () => {}
     let writes = 0
@@ -154,9 +189,13 @@ describe('graupel store check', () => {
     })
     const { url } = await startService({ leases: true }, { around })
     const { folder } = await sqliteFleet()
-    const { child, ended } = launch(folder, ['store', 'check', url.replace('http:', 'graupel+http:')])
+    const { child, ended } = launch(folder, ['store', 'check', url.replace('http:', 'graupel+http:'), ...more])
     interrupt = () => child.kill('SIGINT')
-    expect(await ended).toMatchObject({ signal: 'SIGINT', stdout: '', stderr: '' })
+    expect(await ended).toMatchObject({
+      signal: 'SIGINT',
+      stdout: expect.stringMatching(stdout),
+      stderr: 'graupel: interrupted; no scratch record is left\n',
+    })
     expect([writes >= 10, [...kept]]).toEqual([true, []])
   })
 

@@ -85,7 +85,7 @@ describeServers('a store', (kind, { clients }, server) => {
           },
         }
         const open = { store, calls: callsOf(noting), shown: '', hide: String, damage: async () => [] }
-        const { checks } = await checkStore(open, new AbortController().signal)
+        const { checks } = await checkStore(open, new AbortController().signal, async () => {})
         expect(checks.filter(({ state }) => state === 'bad')).toEqual([])
         expect(folders.size).toBeGreaterThan(10)
         for (const folder of folders) expect(await store.list(folder)).toEqual([])

@@ -49,6 +49,7 @@ describe('a service that lends its store', () => {
     const { checks } = await checkStore(
       { store: open(), calls: callsOf(open()), shown: '', hide: String, damage: async () => [] },
       new AbortController().signal,
+      async () => {},
     )
     expect(checks.filter(({ state }) => state !== 'ok')).toEqual([])
   })
