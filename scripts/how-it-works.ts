@@ -30,27 +30,18 @@ export function withText(document: string): string {
 }
 
 function textOf(): string {
-  const parts = [
-    section(sections.what),
-    section(sections.bits),
-    ['```text', ...picture(id, read(id, layout), (_, text) => text), '```'].join('\n'),
-    section(sections.made),
-    table(making(id, layout)),
-    section(sections.apart),
-    table(takingApart(id, layout)),
-    section(sections.steps),
-    section(sections.troubles),
-    section(sections.primer),
-    ...list('learnUse', uses()),
-    section(sections.when),
-    ...list(
-      'learnOthers',
-      alternatives.map((link, i) => `${linkTo(link)}: ${lines('learnOthers')[i + 1]}`),
-    ),
-    section(sections.limits),
-    section(sections.history),
-    ...list('learnReferences', references.map(linkTo)),
-  ]
+  const more: { readonly [key in Section['key']]?: string } = {
+    learnBits: ['```text', ...picture(id, read(id, layout), (_, text) => text), '```'].join('\n'),
+    learnMade: table(making(id, layout)),
+    learnApart: table(takingApart(id, layout)),
+    learnUse: list(uses()),
+    learnOthers: list(alternatives.map((link, i) => `${linkTo(link)}: ${lines('learnOthers')[i + 1]}`)),
+    learnReferences: list(references.map(linkTo)),
+  }
+  // The code has marks of its own.
+  const parts = sections
+    .filter(({ key }) => key !== 'learnCode')
+    .flatMap((one) => [section(one), ...[more[one.key] ?? []].flat()])
   return `${parts.join('\n\n')}\n\n`
 }
 
@@ -75,15 +66,16 @@ function grouped(number: number): string {
 }
 
 function section({ key, kind, leads = 0 }: Section): string {
-  const [title, ...rest] = lines(key)
-  const paragraphs = kind === 'paragraphs' ? rest : rest.slice(0, leads)
+  const [title, ...all] = lines(key)
+  const rest = kind === 'own' ? [] : all
+  const paragraphs = kind === undefined ? rest : rest.slice(0, leads)
   const items = rest.slice(paragraphs.length)
-  const marked = items.map((item, i) => wrapped(item, kind === 'numbered' ? `${i + 1}. ` : '- ')).join('\n')
+  const marked = kind === 'numbered' ? items.map((item, i) => wrapped(item, `${i + 1}. `)).join('\n') : list(items)
   return [`## ${title}`, ...paragraphs.map((text) => wrapped(text)), ...(marked === '' ? [] : [marked])].join('\n\n')
 }
 
-function list(key: MessageKey, items: readonly string[]): string[] {
-  return [`## ${lines(key)[0]}`, items.map((item) => wrapped(item, '- ')).join('\n')]
+function list(items: readonly string[]): string {
+  return items.map((item) => wrapped(item, '- ')).join('\n')
 }
 
 function uses(): string[] {

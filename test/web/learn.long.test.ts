@@ -1,12 +1,23 @@
 import { layouts } from 'graupel'
 import { afterEach, expect, it } from 'vitest'
 import { codeLanguages, idCode } from '../../web/src/code/index.ts'
+import { sections } from '../../web/src/learn/sections.ts'
+import { messageIn } from '../../web/src/text/language.ts'
 import { describeWith } from '../support/needs.ts'
 import { missingChromium, siteForTests } from './support/browser.ts'
 
 describeWith([missingChromium], 'the view Learn', () => {
   const site = siteForTests('/learn/')
   afterEach(() => site.leave())
+
+  it('has all sections in their order', async () => {
+    const { page, expectNoFaults } = await site.visit('#learn')
+    const titles = page.locator('.learn h2, .learn summary')
+    const expected = sections.map(({ key }) => messageIn('en', key, { layout: 'twitter' }, String).split('\n')[0])
+    await titles.last().waitFor()
+    expect(await titles.allInnerTexts()).toEqual(expected)
+    expectNoFaults()
+  })
 
   it('shows the id of the view Parse, step by step', async () => {
     const { page, expectNoFaults } = await site.visit('#parse?ids=175928847299117063')

@@ -94,13 +94,19 @@ describe('the texts of the view Learn', () => {
     })
     // No number of the default layout stands in a text. The primer counts with 12 bits.
     for (const [language, messages] of Object.entries(languages)) {
-      for (const { key } of Object.values(sections).filter(({ key }) => key !== 'learnPrimer')) {
+      for (const { key } of sections.filter(({ key }) => key !== 'learnPrimer')) {
         expect([language, messages[key]]).toEqual([
           language,
           expect.not.stringMatching(/69|4.?096|102[34]|2080|2010-11/),
         ])
       }
     }
+  })
+
+  it('stand in the list of sections once each', () => {
+    const keys = Object.keys(languages.en).filter((key) => key.startsWith('learn'))
+    const small = ['learnColumns', 'learnLink', 'learnIdHint', 'learnLead', 'learnNow', 'learn']
+    expect(sections.map(({ key }) => key).toSorted()).toEqual(keys.filter((key) => !small.includes(key)).toSorted())
   })
 
   it('have a line for each alternative, five steps, and six sentences of history', () => {

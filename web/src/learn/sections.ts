@@ -4,25 +4,33 @@ import type { LearnMessages } from '../text/learn/en.ts'
 /** A section whose text is a message: its first line is the title. */
 export interface Section {
   readonly key: keyof LearnMessages
-  readonly kind: 'paragraphs' | 'numbered' | 'items'
+  /**
+   * The form of the other lines. `own`: the page and the document write what stands below the title.
+   *
+   * @default paragraphs
+   */
+  readonly kind?: 'numbered' | 'items' | 'own'
   /** How many lines are paragraphs above the items. @default 0 */
   readonly leads?: number
 }
 
-/** Sections with text alone, in order. The page draws pictures, tables and code between them. */
-export const sections = {
-  what: { key: 'learnWhat', kind: 'paragraphs' },
-  bits: { key: 'learnBits', kind: 'paragraphs' },
-  made: { key: 'learnMade', kind: 'paragraphs' },
-  apart: { key: 'learnApart', kind: 'paragraphs' },
-  steps: { key: 'learnSteps', kind: 'numbered' },
-  troubles: { key: 'learnTroubles', kind: 'items' },
-  primer: { key: 'learnPrimer', kind: 'items' },
-  when: { key: 'learnWhen', kind: 'items', leads: 1 },
-  others: { key: 'learnOthers', kind: 'items' },
-  limits: { key: 'learnLimits', kind: 'items' },
-  history: { key: 'learnHistory', kind: 'paragraphs' },
-} as const satisfies Record<string, Section>
+/** All sections in order. The page and the document add pictures, tables and code to some. */
+export const sections: readonly Section[] = [
+  { key: 'learnWhat' },
+  { key: 'learnBits' },
+  { key: 'learnMade' },
+  { key: 'learnApart' },
+  { key: 'learnSteps', kind: 'numbered' },
+  { key: 'learnTroubles', kind: 'items' },
+  { key: 'learnPrimer', kind: 'items' },
+  { key: 'learnUse', kind: 'own' },
+  { key: 'learnWhen', kind: 'items', leads: 1 },
+  { key: 'learnOthers', kind: 'own' },
+  { key: 'learnLimits', kind: 'items' },
+  { key: 'learnHistory' },
+  { key: 'learnCode' },
+  { key: 'learnReferences', kind: 'own' },
+]
 
 /** A name and its address. */
 type Link = readonly [name: string, url: string]

@@ -33,54 +33,48 @@ export function learnView(app: App): TemplateResult {
   const given = idOf(app, typed, layout)
   const id = given.value ?? idAt(layout, shownMs)
   const facts = valuesOf(layout, (ms) => app.format.day(ms))
-  const draw = (name: keyof typeof sections, more?: TemplateResult) => sectionOf(app, sections[name], facts, more)
   const code = codeLanguages.includes(language) ? language : (codeLanguages[0] as string)
-  return html`
-    <div class="results learn">
-      ${draw('what')}
-      <form class="inputs" @submit=${(event: Event) => event.preventDefault()}>
-        <div class="row">
-          ${textField(app, {
-            id: 'learn-id',
-            label: t('id'),
-            value: typed,
-            hint: t('learnIdHint'),
-            placeholder: String(id),
-            trouble: given.trouble,
-            onInput: (id) => app.set('learn', { id }),
-          })}
-          ${layoutField(app, {
-            id: 'learn-layout',
-            label: t('layout'),
-            value: text,
-            choice,
-            onChange: (layout) => app.set('learn', { layout }),
-          })}
-        </div>
-        <p class="actions"><button type="button" @click=${() => takeNow(app)}>${t('learnNow')}</button></p>
-      </form>
-      ${draw('bits', html`<div class="picture">${pictureOfId(app, id, read(id, layout))}</div>`)}
-      ${draw('made', stepsTable(app, making(id, layout)))}
-      ${draw('apart', stepsTable(app, takingApart(id, layout)))}
-      ${draw('steps')}${draw('troubles')}
-      <details class="card">
-        <summary>${linesOf(app, sections.primer.key, facts)[0]}</summary>
-        ${bodyOf(sections.primer, linesOf(app, sections.primer.key, facts))}
-      </details>
-      ${card('use', t('learnUse'), html`<ul>${uses.map(([view, lead]) => html`<li><a href=${app.link(view)}>${t(view)}</a>: ${t(lead)}</li>`)}</ul>`)}
-      ${draw('when')}
-      ${card(
-        'others',
-        linesOf(app, 'learnOthers', facts)[0],
-        html`<dl>${alternatives.map(
-          (link, i) => html`<dt>${linkTo(link)}</dt><dd>${linesOf(app, 'learnOthers', facts)[i + 1]}</dd>`,
-        )}</dl>`,
-      )}
-      ${draw('limits')}${draw('history')}
-      ${sectionOf(app, { key: 'learnCode', kind: 'paragraphs' }, facts, codeOf(app, code, layout))}
-      ${card('references', t('learnReferences'), html`<ul>${references.map((link) => html`<li>${linkTo(link)}</li>`)}</ul>`)}
+  const others = linesOf(app, 'learnOthers', facts)
+  const form = html`<form class="inputs" @submit=${(event: Event) => event.preventDefault()}>
+    <div class="row">
+      ${textField(app, {
+        id: 'learn-id',
+        label: t('id'),
+        value: typed,
+        hint: t('learnIdHint'),
+        placeholder: String(id),
+        trouble: given.trouble,
+        onInput: (id) => app.set('learn', { id }),
+      })}
+      ${layoutField(app, {
+        id: 'learn-layout',
+        label: t('layout'),
+        value: text,
+        choice,
+        onChange: (layout) => app.set('learn', { layout }),
+      })}
     </div>
-  `
+    <p class="actions"><button type="button" @click=${() => takeNow(app)}>${t('learnNow')}</button></p>
+  </form>`
+  const more: { readonly [key in Section['key']]?: TemplateResult } = {
+    learnBits: html`<div class="picture">${pictureOfId(app, id, read(id, layout))}</div>`,
+    learnMade: stepsTable(app, making(id, layout)),
+    learnApart: stepsTable(app, takingApart(id, layout)),
+    learnUse: html`<ul>${uses.map(([view, lead]) => html`<li><a href=${app.link(view)}>${t(view)}</a>: ${t(lead)}</li>`)}</ul>`,
+    learnOthers: html`<dl>${alternatives.map((link, i) => html`<dt>${linkTo(link)}</dt><dd>${others[i + 1]}</dd>`)}</dl>`,
+    learnCode: codeOf(app, code, layout),
+    learnReferences: html`<ul>${references.map((link) => html`<li>${linkTo(link)}</li>`)}</ul>`,
+  }
+  return html`<div class="results learn">
+    ${sections.map((section) => {
+      const { key } = section
+      const [title, ...lines] = linesOf(app, key, facts)
+      const body = html`${bodyOf(section, lines)}${more[key]}`
+      if (key === 'learnPrimer') return html`<details class="card"><summary>${title}</summary>${body}</details>`
+      const card = html`<section class="card" aria-labelledby=${`${key}-title`}><h2 id=${`${key}-title`}>${title}</h2>${body}</section>`
+      return key === 'learnWhat' ? [card, form] : card
+    })}
+  </div>`
 }
 
 /** Reads the id of the field. */
@@ -113,17 +107,9 @@ function linesOf(app: App, key: MessageKey, facts: Record<string, string | numbe
   return app.t(key, facts).split('\n')
 }
 
-function sectionOf(app: App, section: Section, facts: Record<string, string | number>, more?: TemplateResult) {
-  const lines = linesOf(app, section.key, facts)
-  return card(section.key, lines[0], html`${bodyOf(section, lines)}${more}`)
-}
-
-function card(name: string, title: string | undefined, body: TemplateResult): TemplateResult {
-  return html`<section class="card" aria-labelledby=${`${name}-title`}><h2 id=${`${name}-title`}>${title}</h2>${body}</section>`
-}
-
-function bodyOf({ kind, leads = 0 }: Section, [, ...lines]: readonly string[]): TemplateResult {
-  const paragraphs = kind === 'paragraphs' ? lines : lines.slice(0, leads)
+function bodyOf({ kind, leads = 0 }: Section, lines: readonly string[]) {
+  if (kind === 'own') return ''
+  const paragraphs = kind === undefined ? lines : lines.slice(0, leads)
   const items = lines.slice(paragraphs.length).map((line) => html`<li>${withCode(line)}</li>`)
   const list = kind === 'numbered' ? html`<ol>${items}</ol>` : html`<ul>${items}</ul>`
   return html`${paragraphs.map((line) => html`<p>${withCode(line)}</p>`)}${items.length > 0 ? list : ''}`
