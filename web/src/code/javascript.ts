@@ -49,6 +49,7 @@ export function createIds(${own.length === 0 ? '' : `{ ${names(own)} }, `}now = 
   let sequence = 0n
   return () => {
     let timestampMs = now()
+    // Spins for up to a tick: Atomics.wait() would sleep, but throws in the main thread of a browser.
     while (tickOf(timestampMs) === last && sequence === ${sequence.max}n) timestampMs = now()
     const tick = tickOf(timestampMs)
     if (tick < last) throw new Error(\`the clock went back by \${last - tick} ticks\`)
