@@ -122,6 +122,19 @@ describe('a service that lends its store', () => {
     expect(await open().read('groups/1')).toBeUndefined()
   })
 
+  it.each<[string, string, RequestInit]>([
+    ['key is missing; give it', '/record', {}],
+    ['folder is missing; give it', '/records', {}],
+    ['the body has no key; send it', '/write', { method: 'POST', body: '{"value":"x","expected":null}' }],
+    ['the body has no value; send it', '/write', { method: 'POST', body: '{"key":"groups/1","expected":null}' }],
+    ['the body has no expected; send it', '/write', { method: 'POST', body: '{"key":"groups/1","value":"x"}' }],
+    ['the body has no key; send it', '/remove', { method: 'POST', body: '{"expected":"x"}' }],
+    ['the body has no expected; send it', '/remove', { method: 'POST', body: '{"key":"groups/1"}' }],
+  ])('says what is missing: %s, %s', async (detail, path, init) => {
+    const answer = await fetch(`${service.url}/v1/store${path}`, init)
+    expect(await answer.json()).toMatchObject({ status: 400, code: 'ERR_OPTION_INVALID', detail })
+  })
+
   it('has the calls in its metrics', async () => {
     await open().read('groups/1')
     const { body } = await service.app.inject('/metrics')

@@ -8,10 +8,15 @@ import { Problem } from './problems.js'
 export interface Parameter<T> {
   readonly description: string
   readonly schema: Readonly<Record<string, unknown>>
-  /** A request without it is refused. */
+  /** Whether `readQuery` refuses a request without the parameter. */
   readonly isRequired?: boolean
   /** @throws Problem */
   read(name: string, text: string): T
+}
+
+/** A parameter that each request has to give. */
+export interface RequiredParameter<T> extends Parameter<T> {
+  readonly isRequired: true
 }
 
 export function wholeNumber(description: string, least: number, most: number, byDefault?: number): Parameter<number> {
@@ -48,13 +53,16 @@ export function pathOf(url: string): string {
   return end < 0 ? url : url.slice(0, end)
 }
 
-type Values<P> = { readonly [N in keyof P]?: P[N] extends Parameter<infer T> ? T : never }
+type ValueOf<P> = P extends Parameter<infer T> ? T : never
+type Values<P> = { readonly [N in keyof P]?: ValueOf<P[N]> } & {
+  readonly [N in keyof P as P[N] extends RequiredParameter<unknown> ? N : never]: ValueOf<P[N]>
+}
 
 /**
  * Reads the parameters of a query.
  *
  * @param query - As Fastify parsed it, with a list for a parameter that is given twice.
- * @throws Problem if a parameter is unknown, given twice, or has a wrong value.
+ * @throws Problem if a parameter is unknown, missing, given twice, or has a wrong value.
  */
 export function readQuery<P extends Readonly<Record<string, Parameter<unknown>>>>(
   parameters: P,
@@ -77,6 +85,10 @@ export function readQuery<P extends Readonly<Record<string, Parameter<unknown>>>
     if (typeof text !== 'string')
       throw new Problem('ERR_OPTION_INVALID', `${name} is given ${text.length} times; give it once`)
     values[name] = parameter.read(name, text)
+  }
+  for (const name in parameters) {
+    if (parameters[name]?.isRequired && values[name] === undefined)
+      throw new Problem('ERR_OPTION_INVALID', `${name} is missing; give it`)
   }
   return values as Values<P>
 }

@@ -3,7 +3,7 @@ import type { StoreEntry } from 'graupel/stores'
 import { shown } from '../failure.js'
 import { type Answer, type Documentation, documented } from '../http/documentation.js'
 import { contentTypes, headersOf, mediaTypes } from '../http/media.js'
-import { type Parameter, readQuery, representationOf } from '../http/parameters.js'
+import { type Parameter, type RequiredParameter, readQuery, representationOf } from '../http/parameters.js'
 import { Problem, type ProblemCode } from '../http/problems.js'
 import { clientOf, type Right } from '../http/tokens.js'
 import type { Service } from '../service.js'
@@ -24,14 +24,18 @@ const scratch = /^contract-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}0?\//
 const maxKey = 255
 const maxValue = 4096
 
-const key: Parameter<string> = {
+const key: RequiredParameter<string> = {
   description: 'the key of a record: folders and a name',
   schema: { type: 'string', minLength: 1, maxLength: maxKey, examples: ['leases/default-0a1b2c3d/0/7'] },
   isRequired: true,
   read: (name, text) => keyFrom(name, text),
 }
-const optionalKey = { ...key, isRequired: false, description: 'a key; the server that has it is asked' }
-const folder: Parameter<string> = {
+const optionalKey: Parameter<string> = {
+  ...key,
+  isRequired: false,
+  description: 'a key; the server that has it is asked',
+}
+const folder: RequiredParameter<string> = {
   description: 'a folder, which ends with a slash',
   schema: { type: 'string', minLength: 1, maxLength: maxKey, pattern: '/$', examples: ['leases/default-0a1b2c3d/0/'] },
   isRequired: true,
@@ -75,7 +79,7 @@ export function addStoreRoutes(app: FastifyInstance, service: Service): void {
     `${storePath}/record`,
     describe('getRecord', 'The latest record of a key, or null', 'record', { key }),
     async (request, reply) => {
-      const { key: at } = readQuery({ key }, request.query) as { key: string }
+      const { key: at } = readQuery({ key }, request.query)
       checkRight(request, at)
       const found = await lent.call((store, signal) => store.read(at, signal))
       return answer(request, reply, { record: found === undefined ? null : entryOf(found) })
@@ -85,7 +89,7 @@ export function addStoreRoutes(app: FastifyInstance, service: Service): void {
     `${storePath}/records`,
     describe('getRecords', 'The records of a folder', 'records', { folder }),
     async (request, reply) => {
-      const { folder: at } = readQuery({ folder }, request.query) as { folder: string }
+      const { folder: at } = readQuery({ folder }, request.query)
       checkRight(request, at)
       const found = await lent.call((store, signal) => store.list(at, signal))
       return answer(request, reply, { records: found.map(entryOf) })
@@ -213,7 +217,10 @@ function bodyOf(
   if (unknown !== undefined) {
     throw new Problem('ERR_OPTION_UNKNOWN', `the body has ${shown(unknown)}; it takes ${names.join(', ')}`)
   }
-  const { key: at, ...rest } = body as Record<string, unknown>
+  const given = body as Record<string, unknown>
+  const missing = names.find((name) => given[name] === undefined)
+  if (missing !== undefined) throw new Problem('ERR_OPTION_INVALID', `the body has no ${missing}; send it`)
+  const { key: at, ...rest } = given
   return { ...rest, key: keyFrom('key', at) }
 }
 
