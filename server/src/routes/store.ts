@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { StoreEntry } from 'graupel/stores'
 import { shown } from '../failure.js'
-import { type Answer, type Documentation, documented } from '../http/documentation.js'
-import { contentTypes, headersOf, mediaTypes } from '../http/media.js'
+import { contentTypes, headersOf } from '../http/media.js'
 import { type Parameter, type RequiredParameter, readQuery, representationOf } from '../http/parameters.js'
-import { Problem, type ProblemCode } from '../http/problems.js'
+import { Problem } from '../http/problems.js'
 import { clientOf, type Right } from '../http/tokens.js'
 import type { Service } from '../service.js'
 import { LentStore } from '../sources/lent-store.js'
+import { documentationOf, folderSchema, keySchema, maxKey, maxValue } from './store-documentation.js'
 
 /** The path of all routes of the store. */
 const storePath = '/v1/store'
@@ -21,12 +21,9 @@ const folders: readonly (readonly [folder: string, right: Right])[] = [
 /** A folder of the contract of stores. Its records are the only ones that a client may remove. */
 const scratch = /^contract-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}0?\//
 
-const maxKey = 255
-const maxValue = 4096
-
 const key: RequiredParameter<string> = {
   description: 'the key of a record: folders and a name',
-  schema: { type: 'string', minLength: 1, maxLength: maxKey, examples: ['leases/default-0a1b2c3d/0/7'] },
+  schema: keySchema,
   isRequired: true,
   read: (name, text) => keyFrom(name, text),
 }
@@ -37,20 +34,13 @@ const optionalKey: Parameter<string> = {
 }
 const folder: RequiredParameter<string> = {
   description: 'a folder, which ends with a slash',
-  schema: { type: 'string', minLength: 1, maxLength: maxKey, pattern: '/$', examples: ['leases/default-0a1b2c3d/0/'] },
+  schema: folderSchema,
   isRequired: true,
   read(name, text) {
     if (text.endsWith('/')) return keyFrom(name, text)
     throw new Problem('ERR_OPTION_INVALID', `${name} is ${shown(text)}; end it with a slash`)
   },
 }
-
-const problems: readonly ProblemCode[] = [
-  'ERR_FORBIDDEN',
-  'ERR_STORE_UNAVAILABLE',
-  'ERR_STORE_INVALID',
-  'ERR_STORE_UNSAFE',
-]
 
 /** Adds the routes by which clients use the store of the service, with compare-and-swap. */
 export function addStoreRoutes(app: FastifyInstance, service: Service): void {
@@ -67,103 +57,70 @@ export function addStoreRoutes(app: FastifyInstance, service: Service): void {
     return JSON.stringify(body)
   }
 
-  app.get(
-    storePath,
-    describe('getStore', 'The kind of the store, and whether it keeps what it has acknowledged', 'about'),
-    async (request, reply) => {
-      readQuery({}, request.query)
-      return answer(request, reply, { name: store.name, durable: store.durable })
-    },
-  )
-  app.get(
-    `${storePath}/record`,
-    describe('getRecord', 'The latest record of a key, or null', 'record', { key }),
-    async (request, reply) => {
-      const { key: at } = readQuery({ key }, request.query)
-      checkRight(request, at)
-      const found = await lent.call((store, signal) => store.read(at, signal))
-      return answer(request, reply, { record: found === undefined ? null : entryOf(found) })
-    },
-  )
-  app.get(
-    `${storePath}/records`,
-    describe('getRecords', 'The records of a folder', 'records', { folder }),
-    async (request, reply) => {
-      const { folder: at } = readQuery({ folder }, request.query)
-      checkRight(request, at)
-      const found = await lent.call((store, signal) => store.list(at, signal))
-      return answer(request, reply, { records: found.map(entryOf) })
-    },
-  )
-  app.get(
-    `${storePath}/time`,
-    describe('getTime', "The store's clock, in milliseconds since 1970", 'time', { key: optionalKey }),
-    async (request, reply) => {
-      const at = optionalKeyOf(request)
-      const nowMs = await lent.call(async (store, signal) => store.nowMs?.(signal, at) ?? Date.now())
-      return answer(request, reply, { nowMs })
-    },
-  )
+  app.get(storePath, documentationOf('getStore'), async (request, reply) => {
+    readQuery({}, request.query)
+    return answer(request, reply, { name: store.name, durable: store.durable })
+  })
+  app.get(`${storePath}/record`, documentationOf('getRecord', { key }), async (request, reply) => {
+    const { key: at } = readQuery({ key }, request.query)
+    checkRight(request, at)
+    const found = await lent.call((store, signal) => store.read(at, signal))
+    return answer(request, reply, { record: found === undefined ? null : entryOf(found) })
+  })
+  app.get(`${storePath}/records`, documentationOf('getRecords', { folder }), async (request, reply) => {
+    const { folder: at } = readQuery({ folder }, request.query)
+    checkRight(request, at)
+    const found = await lent.call((store, signal) => store.list(at, signal))
+    return answer(request, reply, { records: found.map(entryOf) })
+  })
+  app.get(`${storePath}/time`, documentationOf('getTime', { key: optionalKey }), async (request, reply) => {
+    const at = optionalKeyOf(request)
+    const nowMs = await lent.call(async (store, signal) => store.nowMs?.(signal, at) ?? Date.now())
+    return answer(request, reply, { nowMs })
+  })
   app.get(
     `${storePath}/incarnation`,
-    describe(
-      'getIncarnation',
-      "The name of the run of the store's server, or null if it forgets nothing",
-      'incarnation',
-      { key: optionalKey },
-    ),
+    documentationOf('getIncarnation', { key: optionalKey }),
     async (request, reply) => {
       const at = optionalKeyOf(request)
       const incarnation = await lent.call(async (store, signal) => store.incarnation?.(signal, at) ?? null)
       return answer(request, reply, { incarnation })
     },
   )
-  app.get(
-    `${storePath}/place`,
-    describe('getPlace', 'Where the records are, and what an operator should change', 'place'),
-    async (request, reply) => {
-      readQuery({}, request.query)
-      const place = await lent.call(async (store, signal) => store.place?.(signal) ?? store.name)
-      const advice = await lent.call(async (store, signal) => store.advice?.(signal) ?? [])
-      return answer(request, reply, { place, advice })
-    },
-  )
-  app.post(
-    `${storePath}/write`,
-    describe('writeRecord', 'Writes a record if its key has the expected version', 'written', {}, 'write'),
-    async (request, reply) => {
-      const { key: at, value, expected } = bodyOf(request, ['key', 'value', 'expected'])
-      if (typeof value !== 'string' || value.length > maxValue) {
-        throw new Problem('ERR_OPTION_INVALID', `value is no text of at most ${maxValue} characters; send one`)
-      }
-      // Not left out: a client that forgets it would create in place of writing over.
-      if (expected !== null && typeof expected !== 'string') {
-        throw new Problem(
-          'ERR_OPTION_INVALID',
-          'expected is no text and not null; send the version, or null to create the record',
-        )
-      }
-      checkRight(request, at)
-      const version = await lent.call((store, signal) => store.write(at, value, expected ?? undefined, signal))
-      return answer(request, reply, { version: version ?? null })
-    },
-  )
-  app.post(
-    `${storePath}/remove`,
-    describe('removeRecord', 'Removes a scratch record if its key has the expected version', 'removed', {}, 'remove'),
-    async (request, reply) => {
-      const { key: at, expected } = bodyOf(request, ['key', 'expected'])
-      if (typeof expected !== 'string') throw new Problem('ERR_OPTION_INVALID', 'expected is no text; send the version')
-      if (!scratch.test(at)) {
-        throw new Problem(
-          'ERR_FORBIDDEN',
-          `the key is ${shown(at)}, and only scratch records of a check may be removed: a node whose record is removed is forgotten; leave it`,
-        )
-      }
-      const removed = await lent.call(async (store, signal) => store.remove?.(at, expected, signal) ?? false)
-      return answer(request, reply, { removed })
-    },
-  )
+  app.get(`${storePath}/place`, documentationOf('getPlace'), async (request, reply) => {
+    readQuery({}, request.query)
+    const place = await lent.call(async (store, signal) => store.place?.(signal) ?? store.name)
+    const advice = await lent.call(async (store, signal) => store.advice?.(signal) ?? [])
+    return answer(request, reply, { place, advice })
+  })
+  app.post(`${storePath}/write`, documentationOf('writeRecord'), async (request, reply) => {
+    const { key: at, value, expected } = bodyOf(request, ['key', 'value', 'expected'])
+    if (typeof value !== 'string' || value.length > maxValue) {
+      throw new Problem('ERR_OPTION_INVALID', `value is no text of at most ${maxValue} characters; send one`)
+    }
+    // Not left out: a client that forgets it would create in place of writing over.
+    if (expected !== null && typeof expected !== 'string') {
+      throw new Problem(
+        'ERR_OPTION_INVALID',
+        'expected is no text and not null; send the version, or null to create the record',
+      )
+    }
+    checkRight(request, at)
+    const version = await lent.call((store, signal) => store.write(at, value, expected ?? undefined, signal))
+    return answer(request, reply, { version: version ?? null })
+  })
+  app.post(`${storePath}/remove`, documentationOf('removeRecord'), async (request, reply) => {
+    const { key: at, expected } = bodyOf(request, ['key', 'expected'])
+    if (typeof expected !== 'string') throw new Problem('ERR_OPTION_INVALID', 'expected is no text; send the version')
+    if (!scratch.test(at)) {
+      throw new Problem(
+        'ERR_FORBIDDEN',
+        `the key is ${shown(at)}, and only scratch records of a check may be removed: a node whose record is removed is forgotten; leave it`,
+      )
+    }
+    const removed = await lent.call(async (store, signal) => store.remove?.(at, expected, signal) ?? false)
+    return answer(request, reply, { removed })
+  })
 }
 
 function entryOf({ key, value, version, damage }: StoreEntry) {
@@ -222,84 +179,4 @@ function bodyOf(
   if (missing !== undefined) throw new Problem('ERR_OPTION_INVALID', `the body has no ${missing}; send it`)
   const { key: at, ...rest } = given
   return { ...rest, key: keyFrom('key', at) }
-}
-
-const text = { type: 'string' }
-const entry = {
-  type: 'object',
-  required: ['key', 'value', 'version'],
-  properties: {
-    key: text,
-    value: text,
-    version: text,
-    damage: { ...text, description: 'how the record is known to be damaged' },
-  },
-}
-const example = { key: 'leases/default-0a1b2c3d/0/7', value: '{"format":1}', version: '8d3c2f0e' }
-/** The body of each answer: its properties, and an example. */
-const answers = {
-  about: [
-    { name: text, durable: { type: 'boolean' } },
-    { name: 'redis', durable: false },
-  ],
-  record: [{ record: { anyOf: [entry, { type: 'null' }] } }, { record: example }],
-  records: [{ records: { type: 'array', items: entry } }, { records: [example] }],
-  time: [{ nowMs: { type: 'number' } }, { nowMs: 1_790_000_000_000 }],
-  incarnation: [{ incarnation: { type: ['string', 'null'] } }, { incarnation: null }],
-  place: [
-    { place: text, advice: { type: 'array', items: text } },
-    { place: 'file /data/graupel.db, table graupel_store', advice: [] },
-  ],
-  written: [
-    { version: { type: ['string', 'null'], description: 'null if the key has another version' } },
-    { version: '8d3c2f0e' },
-  ],
-  removed: [{ removed: { type: 'boolean' } }, { removed: true }],
-} as const
-const version = { type: ['string', 'null'], description: 'the version that the key has to have; null to create it' }
-const bodies = {
-  write: {
-    schema: {
-      type: 'object',
-      required: ['key', 'value', 'expected'],
-      properties: { key: key.schema, value: { ...text, maxLength: maxValue }, expected: version },
-    },
-    example: { key: example.key, value: example.value, expected: null },
-  },
-  remove: {
-    schema: { type: 'object', required: ['key', 'expected'], properties: { key: key.schema, expected: text } },
-    example: { key: 'contract-00000000-0000-4000-8000-000000000000/1', expected: example.version },
-  },
-} as const
-
-function describe(
-  operationId: string,
-  summary: string,
-  name: keyof typeof answers,
-  query: NonNullable<Documentation['query']> = {},
-  body?: keyof typeof bodies,
-) {
-  const [shape, sample] = answers[name]
-  const answer: Answer = {
-    description: summary,
-    content: {
-      [mediaTypes.json]: {
-        schema: { type: 'object', required: Object.keys(shape), properties: shape },
-        example: sample,
-      },
-    },
-    headers: {
-      'graupel-durable': 'whether the store never forgets what it has acknowledged: true or false',
-      'graupel-store': 'names the records of a durable store; another name means another store',
-    },
-  }
-  return documented({
-    operationId,
-    summary,
-    tag: 'store',
-    query,
-    answers: { 200: answer },
-    problems: [...problems, ...(body ? (['ERR_BODY_TOO_LARGE'] as const) : [])],
-    ...(body && { body: bodies[body] }),
-  })
 }
