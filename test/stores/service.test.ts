@@ -182,14 +182,16 @@ describe('a service with tokens', () => {
     await using lease = await acquireLease({ store: open('l'), namespace: freshNamespace() })
     expect(lease.node).toBeGreaterThanOrEqual(0)
     await expect(open('l').write('numbers/1', 'x', undefined)).rejects.toMatchObject(
-      unavailable(/ answered 403: the token of leases does not allow that; write allow=numbers behind it in the file/),
+      unavailable(
+        / answered 403: the token of leases has allow=leases; write allow=leases,numbers in the file of --token-file/,
+      ),
     )
     expect(await open('a').write('numbers/1', 'x', undefined)).toBeDefined()
   })
 
   it('does not lend to a token that was made for ids', async () => {
     await expect(open('i').read('leases/g/0/1')).rejects.toMatchObject(
-      unavailable(/ answered 403: the token of ids does not allow that; write allow=leases behind it in the file/),
+      unavailable(/ answered 403: the token of ids has allow=ids; write allow=ids,leases in the file of --token-file/),
     )
   })
 
@@ -197,6 +199,9 @@ describe('a service with tokens', () => {
     const ask = async (letter: string) =>
       (await fetch(`${service.url}/v1/ids`, { headers: { authorization: `Bearer ${token(letter)}` } })).status
     expect([await ask('i'), await ask('l'), await ask('a')]).toEqual([200, 403, 200])
+    const answer = await fetch(`${service.url}/v1/ids`, { headers: { authorization: `Bearer ${token('l')}` } })
+    const detail = 'the token of leases has allow=leases; write allow=ids,leases in the file of --token-file'
+    expect(await answer.json()).toMatchObject({ detail })
   })
 
   it('refuses a wrong token and no token, and does not show the token', async () => {

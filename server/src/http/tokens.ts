@@ -64,9 +64,10 @@ export class Client {
   /** @throws Problem `ERR_FORBIDDEN` */
   requireOneOf(wanted: readonly Right[]): void {
     if (wanted.some((right) => this.rights.includes(right))) return
+    const needed = rights.filter((right) => this.rights.includes(right) || right === wanted[0])
     throw new Problem(
       'ERR_FORBIDDEN',
-      `the token of ${this.name} does not allow that; write allow=${wanted[0]} behind it in the file of --token-file`,
+      `the token of ${this.name} has allow=${this.rights}; write allow=${needed} in the file of --token-file`,
     )
   }
 
