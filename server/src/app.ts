@@ -176,7 +176,7 @@ function makeFastify({
   }
   app.setErrorHandler(refuse)
   app.setNotFoundHandler(({ raw }) => {
-    throw unknownRoute(raw.url)
+    throw unknownRoute(raw.url, paths)
   })
   return app
 }

@@ -135,6 +135,14 @@ describe('a service that lends its store', () => {
     expect(await answer.json()).toMatchObject({ status: 400, code: 'ERR_OPTION_INVALID', detail })
   })
 
+  it.each(['GET', 'POST'])('does not say on another path of the store that it lends no leases: %s', async (method) => {
+    const answer = await fetch(`${service.url}/v1/store/none`, { method })
+    expect(await answer.json()).toMatchObject({
+      code: 'ERR_ROUTE_UNKNOWN',
+      detail: expect.stringMatching(/ has no such path; see /),
+    })
+  })
+
   it('has the calls in its metrics', async () => {
     await open().read('groups/1')
     const { body } = await service.app.inject('/metrics')

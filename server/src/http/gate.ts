@@ -67,18 +67,21 @@ export function makeGate(access: Check, paths: Paths): Check {
       throw new Problem('ERR_METHOD_NOT_ALLOWED', `the method is ${method}; use POST`, { allow: 'POST' })
     }
     if (method !== 'GET' && method !== 'HEAD') {
-      if (!paths.has(url)) throw unknownRoute(url)
+      if (!paths.has(url)) throw unknownRoute(url, paths)
       throw new Problem('ERR_METHOD_NOT_ALLOWED', `the method is ${method}; use GET or HEAD`, { allow: 'GET, HEAD' })
     }
     if (hasBody(request)) throw new Problem('ERR_BODY_UNEXPECTED', `the ${method} request has a body; send it without`)
   }
 }
 
-/** The path of the routes of `--leases`. */
-const storePath = /^\/v1\/store(\/|$)/
+/** The path of the store, which only a service with `--leases` has. */
+const store = '/v1/store'
+/** The paths of the routes of `--leases`. */
+const storePath = new RegExp(`^${store}(/|$)`)
 
-export function unknownRoute(url = ''): Problem {
-  if (storePath.test(pathOf(url))) {
+/** @param paths - The paths that the service has. Without them, the answer is the same for every URL. */
+export function unknownRoute(url = '', paths?: Paths): Problem {
+  if (storePath.test(pathOf(url)) && paths?.has(store) === false) {
     return new Problem('ERR_ROUTE_UNKNOWN', 'the service lends no leases; start graupel-server with --leases')
   }
   return new Problem('ERR_ROUTE_UNKNOWN', 'the service has no such path; see /openapi.json for its paths')
