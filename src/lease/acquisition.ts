@@ -139,7 +139,7 @@ export class Acquisition {
     if (!this.#publication.isHeard('waiting')) {
       const { store, namespace } = this.#options
       platform.warn(
-        `the lease of namespace ${show(namespace)} waits until ${showTime(untilMs)}, because the server of the store '${store.name}' has started or is new to this group, and may have forgotten leases; if it never forgets, pass assumeDurable: true to the store; for development see docs/leases.md`,
+        `the lease of namespace ${show(namespace)} waits until ${showTime(untilMs)}, because the server of the store '${store.name}' has started or is new to this group, and may have forgotten leases; if it never forgets, pass assumeDurable: true to the store, or --assume-durable to a graupel-server; for development see docs/leases.md`,
         'GRAUPEL_LEASE_WAIT',
       )
     }

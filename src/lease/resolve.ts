@@ -79,7 +79,7 @@ function checkWindow(windowMs: number, { name, tickMs }: Layout, store: Store): 
   if (!store.durable && windowMs > maxForgottenMs) {
     throw rangeError(
       'ERR_OPTION_INVALID',
-      `windowMs is ${windowMs}, and the store '${store.name}' may forget what it has acknowledged; pass at most ${maxForgottenMs}, or assumeDurable: true to the store if it never forgets`,
+      `windowMs is ${windowMs}, and the store '${store.name}' may forget what it has acknowledged; pass at most ${maxForgottenMs}, or if it never forgets, assumeDurable: true to the store, or --assume-durable to a graupel-server`,
       'windowMs',
     )
   }

@@ -37,7 +37,9 @@ it('each wait for a server that has started is warned of, with its group, its re
     /^the lease of namespace '.+' waits until (\S+), because (.*)$/.exec(warning?.message ?? '') ?? []
   expect(Date.parse(time)).toBeGreaterThanOrEqual(startMs + 11_000)
   expect(Date.parse(time)).toBeLessThan(Date.now() + 11_100)
-  expect(reason).toMatch(/^the server of the store 'memory' .* may have forgotten leases; .*assumeDurable: true/)
+  expect(reason).toMatch(
+    /^the server of the store 'memory' .* may have forgotten leases; .*assumeDurable: true to the store, or --assume-durable to a graupel-server;/,
+  )
 
   // A program that leases nodes of several groups one after the other waits for each of them.
   await waitFor(() => warnings.length > 1)
