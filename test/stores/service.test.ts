@@ -335,6 +335,33 @@ describe('a store over a service', () => {
     expect(error.message).toMatch(/ answered 503: the store does not answer; try again later; it asks to wait for 1 s$/)
   })
 
+  it('has as many calls of the store under way as connections are allowed', async () => {
+    let held: Promise<void> | undefined
+    let waiting = 0
+    const slow = (inner: Store): Store => ({
+      ...inner,
+      async read(...words) {
+        if (held !== undefined) waiting++
+        await held
+        return inner.read(...words)
+      },
+    })
+    const { app } = await startService({ leases: true, maxConnections: 2 }, { around: slow })
+    // inject() sends the request when its promise is awaited.
+    const ask = async () => app.inject('/v1/store/record?key=groups/1')
+    expect((await ask()).statusCode).toBe(200)
+    let release = () => {}
+    held = new Promise((resolve) => {
+      release = resolve
+    })
+    const first = [ask(), ask()]
+    await until(() => waiting === 2)
+    const third = await ask()
+    expect([third.statusCode, third.json().code]).toEqual([503, 'ERR_OVERLOADED'])
+    release()
+    for (const answer of [...(await Promise.all(first)), await ask()]) expect(answer.statusCode).toBe(200)
+  })
+
   it('says that a service lends no leases, and that an endpoint is no service', async () => {
     const { url } = await startService()
     await expect(serviceStore({ url }).read('groups/1')).rejects.toMatchObject(

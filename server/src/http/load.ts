@@ -50,10 +50,14 @@ export class Load {
     this.#limits = limits
   }
 
-  /** Counts a request for one id until `leave` is called. @throws Problem `ERR_OVERLOADED` */
+  /**
+   * Counts a request for one id, or a call of the store, until `leave` is called.
+   *
+   * @throws Problem `ERR_OVERLOADED`
+   */
   enter(): void {
     if (this.#requests >= this.#limits.maxRequests)
-      throw overloaded(`${this.#requests} requests wait for ids, which is the limit`)
+      throw overloaded(`${this.#requests} such requests are under way, which is the limit`)
     this.#requests++
   }
 

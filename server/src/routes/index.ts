@@ -51,5 +51,5 @@ export async function addRoutes(app: FastifyInstance, sources: Sources): Promise
   addSegmentRoutes(app, service, options, loads.segments, takings)
   addCounterRoutes(app, service, loads.counters, takings)
   addLeafRoutes(app, service, refusals, takings)
-  if (options.leases) addStoreRoutes(app, service)
+  if (options.leases) addStoreRoutes(app, service, new Load(limitsFor(0, 0, options.maxConnections)))
 }

@@ -97,6 +97,7 @@ const problems: readonly ProblemCode[] = [
   'ERR_STORE_UNAVAILABLE',
   'ERR_STORE_INVALID',
   'ERR_STORE_UNSAFE',
+  'ERR_OVERLOADED',
 ]
 
 export function documentationOf(

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { StoreEntry } from 'graupel/stores'
 import { shown } from '../failure.js'
+import type { Load } from '../http/load.js'
 import { contentTypes, headersOf } from '../http/media.js'
 import { type Parameter, type RequiredParameter, readQuery, representationOf } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
@@ -42,9 +43,12 @@ const folder: RequiredParameter<string> = {
   },
 }
 
-/** Adds the routes by which clients use the store of the service, with compare-and-swap. */
-export function addStoreRoutes(app: FastifyInstance, service: Service): void {
-  const lent = new LentStore(service.store)
+/**
+ * Adds the routes by which clients use the store of the service, with compare-and-swap. @param load - Counts
+ * the calls under way.
+ */
+export function addStoreRoutes(app: FastifyInstance, service: Service, load: Load): void {
+  const lent = new LentStore(service.store, load)
   const { store } = lent
   const answer = async (request: FastifyRequest, reply: FastifyReply, body: object) => {
     representationOf(request.headers.accept, ['json'])

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { GraupelError } from 'graupel'
 import type { Store } from 'graupel/stores'
+import type { Load } from '../http/load.js'
 
 /** How long a call of the store may take. Less than the default limit of a client's call, 2 s. */
 const callMs = 1800
@@ -8,21 +9,28 @@ const callMs = 1800
 /** The record that names the store. No token may write in its folder. */
 const identityKey = 'service/store'
 
-/** The store of the service as clients use it: with a deadline for each call, and a name of its own. */
+/**
+ * The store of the service as clients use it: with a deadline for each call, a bound for the calls under way,
+ * and a name of its own.
+ */
 export class LentStore {
   readonly store: Store
+  readonly #load: Load
   #identity: Promise<string> | undefined
 
-  constructor(store: Store) {
+  constructor(store: Store, load: Load) {
     this.store = store
+    this.#load = load
   }
 
   /**
    * Makes a call of the store.
    *
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the outcome is not known; errors of this package.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the outcome is not known; errors of this package. Problem
+   * `ERR_OVERLOADED`
    */
   async call<T>(run: (store: Store, signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#load.enter()
     const signal = AbortSignal.timeout(callMs)
     try {
       return await Promise.race([run(this.store, signal), rejectedBy(signal)])
@@ -31,6 +39,8 @@ export class LentStore {
       throw new GraupelError('ERR_STORE_UNAVAILABLE', `the store '${this.store.name}' failed: ${error}`, {
         cause: error,
       })
+    } finally {
+      this.#load.leave()
     }
   }
 
