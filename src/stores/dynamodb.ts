@@ -140,6 +140,16 @@ export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOpti
       throw error
     }
   }
+  /** As `describe`; also `undefined` if client or user cannot describe tables, which leases do not need. */
+  const described = async (signal: AbortSignal | undefined): Promise<Description | undefined> => {
+    if (!calls.hasTables) return undefined
+    try {
+      return await describe(signal)
+    } catch (error) {
+      if (isDenied(error as Error)) return undefined
+      throw error
+    }
+  }
   const create = async () => {
     try {
       await ask('CreateTable', tableInput(table), undefined)
@@ -231,15 +241,11 @@ export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOpti
     },
     async place(signal) {
       const unknown = async () => `region ${await calls.region()}, account unknown, table ${table}`
-      if (!calls.hasTables) return unknown()
-      const found = await describe(signal).catch((error) => {
-        if (isDenied(error)) return undefined
-        throw error
-      })
+      const found = await described(signal)
       return found === undefined ? unknown() : `table ${found.TableArn} (${found.TableId})`
     },
     async advice(signal) {
-      const found = calls.hasTables ? await describe(signal) : undefined
+      const found = await described(signal)
       if (found === undefined) return []
       return [
         ...(isEventual(found) ? [`${eventual(table)}: use a table of one region, or a strong one`] : []),

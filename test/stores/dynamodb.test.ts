@@ -254,5 +254,6 @@ describe('the place and the advice of dynamodbStore', () => {
   it('need no right: without it the account is unknown', async () => {
     const store = make({ describeTable: failing('AccessDeniedException') })
     expect(await store.place?.()).toBe('region eu-west-1, account unknown, table graupel_store')
+    expect(await store.advice?.()).toEqual([])
   })
 })
