@@ -228,14 +228,21 @@ function bucketOf({
     if (typeof bucket === 'string' && bucket !== '') return s3Bucket(client as S3Methods, bucket)
     throw typeError('ERR_OPTION_INVALID', `bucket is ${show(bucket)}; pass the name of the bucket`, 'bucket')
   }
-  only('bucket', bucket)
   if (has('sign')) {
+    only('bucket', bucket)
     if (typeof url === 'string') return signedBucket(client as SigningClient, url)
     throw typeError('ERR_OPTION_INVALID', `url is ${showNoText(url)}; pass the URL of the bucket as a text`, 'url')
   }
-  only('url', url)
-  if (has('getBlockBlobClient', 'listBlobsByHierarchy')) return azureBucket(client as AzureContainer)
-  if (has('file', 'getFiles')) return googleBucket(client as GoogleBucket)
+  if (has('getBlockBlobClient', 'listBlobsByHierarchy')) {
+    only('bucket', bucket)
+    only('url', url)
+    return azureBucket(client as AzureContainer)
+  }
+  if (has('file', 'getFiles')) {
+    only('bucket', bucket)
+    only('url', url)
+    return googleBucket(client as GoogleBucket)
+  }
   const better = [
     [has('getContainerClient'), 'client.getContainerClient(NAME) of this client'],
     [has('bucket'), 'client.bucket(NAME) of this client'],

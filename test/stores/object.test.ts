@@ -211,11 +211,14 @@ describe('the options', () => {
   const url = `http://${host}:1/ids`
   const sign = { sign: async (at: string) => new Request(at) }
   const google = { name: 'ids', file() {}, getFiles() {} }
+  const azure = { url, containerName: 'ids', getBlockBlobClient() {}, listBlobsByHierarchy() {} }
 
   it.each<[string, () => unknown, string]>([
     ['nothing', () => undefined, 'pass an object such as { client }'],
     ['no client', () => ({}), 'the client of the bucket is undefined; pass an S3 of @aws-sdk/client-s3'],
-    ['an S3Client', () => ({ client: { send() {} }, bucket: 'ids' }), 'bucket is not for this client'],
+    ['an S3Client', () => ({ client: { send() {} }, bucket: 'ids' }), 'pass an S3 in place of an S3Client'],
+    ['an empty client', () => ({ client: {}, bucket: 'ids' }), 'pass an S3 of @aws-sdk/client-s3'],
+    ['a client that is no store', () => ({ client: {}, url }), 'pass an S3 of @aws-sdk/client-s3'],
     ['an S3Client without a bucket', () => ({ client: { send() {} } }), 'pass an S3 in place of an S3Client'],
     ['a BlobServiceClient', () => ({ client: { getContainerClient() {} } }), 'pass client.getContainerClient(NAME)'],
     ['a Storage', () => ({ client: { bucket() {} } }), 'pass client.bucket(NAME)'],
@@ -229,6 +232,9 @@ describe('the options', () => {
       'pass the text of a URL that begins with http',
     ],
     ['Google with a bucket', () => ({ client: google, bucket: 'ids' }), 'bucket is not for this client'],
+    ['Google with a URL', () => ({ client: google, url }), 'url is not for this client'],
+    ['Azure with a bucket', () => ({ client: azure, bucket: 'ids' }), 'bucket is not for this client'],
+    ['Azure with a URL', () => ({ client: azure, url }), 'url is not for this client'],
     ['assumeDurable: false', () => ({ client: google, assumeDurable: false }), 'have no incarnation'],
     ...['', '/a', 'a/', 'a//b', '.a', 'a.', 'a b', 'x'.repeat(201)].map((prefix): [string, () => unknown, string] => [
       `the prefix '${prefix.slice(0, 9)}'`,
