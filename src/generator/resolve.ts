@@ -62,7 +62,7 @@ function chooseNode(layout: Layout, node: unknown): number {
   if (node !== undefined) return combineNode(layout, node)
   if (layout.nodeFields.length === 0) return 0
   const found = nodeFromVariable()
-  if (found !== undefined) return combineNode(layout, found.node)
+  if (found !== undefined) return combineNode(layout, found.node, found.variable)
   throw typeError(
     'ERR_NODE_REQUIRED',
     `no node was given, and two hosts with the same node make the same ids; pass node: a number from 0 to ${layout.nodes - 1} that no other host uses, set ${nodeVariable}, or lease a node (docs/nodes.md)`,

@@ -7,20 +7,21 @@ export type NodeOf<F extends readonly Field[]> = number | { readonly [K in NodeF
 /**
  * The node as one number, the first field the most significant.
  *
+ * @param origin - Begins the messages: where the node was given.
  * @throws TypeError, RangeError `ERR_NODE_INVALID` unless the number fits, or the object has exactly the node
  * fields.
  * @internal
  */
-export function combineNode(layout: Layout, node: unknown): number {
+export function combineNode(layout: Layout, node: unknown, origin = 'the node'): number {
   const names = layout.nodeFields.map(({ name }) => name)
   if (typeof node === 'number') {
-    return checkPart(layout, 'the node', node, layout.nodeBits)
+    return checkPart(layout, origin, node, layout.nodeBits)
   }
   if (typeof node !== 'object' || node === null || Array.isArray(node)) {
     const forms = `a number from 0 to ${layout.nodes - 1}${names.length > 0 ? `, or { ${names.join(', ')} }` : ''}`
     throw typeError(
       'ERR_NODE_INVALID',
-      `the node is ${show(node)}${node === undefined ? '' : ` (${typeof node})`}; layout '${layout.name}' takes ${forms}`,
+      `${origin} is ${show(node)}${node === undefined ? '' : ` (${typeof node})`}; layout '${layout.name}' takes ${forms}`,
     )
   }
   const given = node as Record<string, unknown>
@@ -28,7 +29,7 @@ export function combineNode(layout: Layout, node: unknown): number {
     if (!names.includes(key)) {
       throw typeError(
         'ERR_NODE_INVALID',
-        `the node has a field ${show(key)}; layout '${layout.name}' has ${listOf(names)}`,
+        `${origin} has a field ${show(key)}; layout '${layout.name}' has ${listOf(names)}`,
       )
     }
   }
@@ -36,13 +37,13 @@ export function combineNode(layout: Layout, node: unknown): number {
   for (const { name, bits } of layout.nodeFields) {
     const part = Object.hasOwn(given, name) ? given[name] : undefined
     if (typeof part !== 'number') {
-      const what = part === undefined ? 'is missing' : `is ${show(part)} (${typeof part})`
+      const what = part === undefined ? `has no '${name}'` : `has ${show(part)} (${typeof part}) for '${name}'`
       throw typeError(
         'ERR_NODE_INVALID',
-        `the node's field '${name}' ${what}; layout '${layout.name}' takes a number for each of ${listOf(names)}`,
+        `${origin} ${what}; layout '${layout.name}' takes a number for each of ${listOf(names)}`,
       )
     }
-    combined = combined * 2 ** bits + checkPart(layout, `the node's field '${name}'`, part, bits)
+    combined = combined * 2 ** bits + checkPart(layout, `${origin}'s field '${name}'`, part, bits)
   }
   return combined
 }

@@ -160,9 +160,10 @@ describe('nodeFromEnvironment', () => {
     expect(of('39')).toBe(39)
     expect(of('datacenter=1,worker=7')).toBe(39)
     for (const [text, message] of [
-      ['datacenter=1', /field 'worker' is missing/],
-      ['datacenter=1,shard=7', /has a field 'shard'/],
-      ['datacenter=1,worker=32', /field 'worker' is 32/],
+      ['datacenter=1', /^GRAUPEL_NODE has no 'worker'; /],
+      ['datacenter=1,shard=7', /^GRAUPEL_NODE has a field 'shard'/],
+      ['datacenter=1,worker=32', /^GRAUPEL_NODE's field 'worker' is 32/],
+      ['5000', /^GRAUPEL_NODE is 5000; /],
       ['datacenter=1,worker=7,worker=8', /GRAUPEL_NODE is 'datacenter=1,worker=7,worker=8'; set it to a whole number/],
       ['datacenter=1,worker', /GRAUPEL_NODE is .*one for each field, such as/],
       ['datacenter=1,worker=', /GRAUPEL_NODE is/],

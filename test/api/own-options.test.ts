@@ -235,7 +235,7 @@ describe('a generator', () => {
 describe('what stands in an option', () => {
   it('is a node whose fields are its own', () => {
     const call = () => createGenerator({ node: { datacenter: 1 } as never, state: 'process' })
-    const message = /^the node's field 'worker' is missing/
+    const message = /^the node has no 'worker'; /
     expect(caught(() => polluted('worker', 7, call)).message).toMatch(message)
     const node = Object.create({ worker: 7 }, { datacenter: { value: 1, enumerable: true } })
     expect(caught(() => createGenerator({ node })).message).toMatch(message)

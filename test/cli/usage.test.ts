@@ -24,7 +24,7 @@ describe('a refused command', () => {
         /--node is '.*'; give a whole number/,
       ],
     ),
-    ['ERR_NODE_INVALID', ['--node', 'worker=1'], /'datacenter' is missing/],
+    ['ERR_NODE_INVALID', ['--node', 'worker=1'], /has no 'datacenter'/],
     ['ERR_NODE_INVALID', ['--node', 'datacenter=1,worker=7,rack=2'], /'rack'/],
     ['ERR_NODE_INVALID', ['--node', 'worker=1,worker=2'], /has 'worker' twice/],
     [
