@@ -220,7 +220,7 @@ async function release(lease: Awaited<ReturnType<typeof acquire>>, { hide }: Ope
     const { type, node, ceilingMs, error } = message as LeaseEvent
     if (type !== 'released' || error === undefined) return
     const freeAt = timeText(ceilingMs as number)
-    process.emitWarning(hide(`node ${node} was not released, and is free after ${freeAt}: ${error.message}`))
+    process.emitWarning(`node ${node} was not released, and is free after ${freeAt}: ${hide(error)}`)
   }
   subscribe('graupel:lease', listen)
   await lease.release()

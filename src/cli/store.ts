@@ -3,6 +3,7 @@ import { located, StoreCalls } from '../stores/calls.js'
 import { prefixRow, tableRow } from '../stores/options.js'
 import type { Store } from '../stores/store.js'
 import { openStore } from '../stores/url/index.js'
+import { StoreUrl } from '../stores/url/url.js'
 import { type Flag, flagFor } from './arguments.js'
 
 /** The schemes of `openStore`. A manual does not load the stores to name them. */
@@ -16,7 +17,7 @@ export const schemes: readonly string[] = [
 export const storeFlags = {
   store: { value: 'URL', help: `a store, by a URL that begins with ${schemes.join(', ')}` },
   prefix: flagFor(prefixRow, 'NAME', 'the first part of its keys, in a store without tables'),
-  table: flagFor(tableRow, 'NAME', 'its table, in a SQL database'),
+  table: flagFor(tableRow, 'NAME', 'its table or collection, in a SQL database, DynamoDB or MongoDB'),
 } as const satisfies Record<string, Flag>
 
 export interface StoreValues {
@@ -31,8 +32,8 @@ export interface OpenStore {
   readonly calls: StoreCalls
   /** The URL of the store without credentials. */
   readonly shown: string
-  /** Returns a message without the credentials of the URL. */
-  hide(message: string): string
+  /** Returns the message of an error without the credentials of the URL. */
+  hide(error: unknown): string
   /** Names what is damaged, by checksums. */
   damage(): Promise<string[]>
 }
@@ -70,19 +71,22 @@ export async function withStore<T>(
   { mayMake, signal }: How,
   use: (open: OpenStore) => Promise<T>,
 ): Promise<T> {
+  const parsed = new StoreUrl(url)
   const opened = await openStore(url, {
+    // By itself the function would advise to set this option, which the command does not have.
+    clientsOf: process.cwd(),
     create: mayMake,
     ...(prefix !== undefined && { prefix }),
     ...(table !== undefined && { table }),
     ...(signal !== undefined && { signal }),
   })
-  const { store, shown, hide, damage } = opened
+  const { store, shown, damage } = opened
+  const hide = (error: unknown) => parsed.messageOf(error)
   try {
     return await use({ store, calls: new StoreCalls(store, platform, callMs), shown, hide, damage })
   } catch (error) {
-    const failure = located(error, opened)
-    if (failure instanceof Error) failure.message = hide(failure.message)
-    throw failure
+    if (error instanceof Error) error.message = hide(error)
+    throw located(error, opened)
   } finally {
     await opened.close()
   }

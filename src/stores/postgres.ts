@@ -1,4 +1,4 @@
-import { GraupelError } from '../core/errors.js'
+import { GraupelError, reasonOf } from '../core/errors.js'
 import { type Rows, readTable } from '../core/options.js'
 import { flag } from '../core/readers.js'
 import { tableRow } from './options.js'
@@ -145,7 +145,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
           if ((await schemaOf(name)) !== undefined) continue
           throw new GraupelError(
             'ERR_STORE_UNAVAILABLE',
-            `setup() of the store 'postgres' failed (${(error as Error).message}); let a role that may create tables run\n${ddl}`,
+            `setup() of the store 'postgres' failed (${reasonOf(error)}); let a role that may create tables run\n${ddl}`,
             { cause: error },
           )
         }

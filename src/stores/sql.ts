@@ -1,4 +1,4 @@
-import { GraupelError } from '../core/errors.js'
+import { GraupelError, reasonOf } from '../core/errors.js'
 import type { Store, StoreEntry } from './store.js'
 
 /** A store in a SQL database, whose tables have to be made once. */
@@ -38,7 +38,7 @@ export function quoted(table: string): string {
 export function noTable(store: string, ddl: string, cause: unknown): GraupelError {
   return new GraupelError(
     'ERR_STORE_UNAVAILABLE',
-    `the store '${store}' has no table (${(cause as Error).message}); await its setup() once, or run\n${ddl}`,
+    `the store '${store}' has no table (${reasonOf(cause)}); await its setup() once, or run\n${ddl}`,
     { cause },
   )
 }

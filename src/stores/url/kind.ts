@@ -88,10 +88,14 @@ const here = import.meta.url ?? __filename
  * user installs the clients, and then beside graupel itself.
  *
  * @param asker - A folder or a file of that program.
- *
+ * @param remedy - The end of the message of the error.
  * @throws GraupelError `ERR_STORE_UNAVAILABLE` if no client can be loaded.
  */
-export function loadClient({ schemes, clients }: StoreKind, asker: string | URL): { client: Client; loaded: unknown } {
+export function loadClient(
+  { schemes, clients }: StoreKind,
+  asker: string | URL,
+  remedy = '',
+): { client: Client; loaded: unknown } {
   const file = fileOf(asker)
   const broken: string[] = []
   for (const require of placesOf(file)) {
@@ -111,7 +115,7 @@ export function loadClient({ schemes, clients }: StoreKind, asker: string | URL)
   const or = others.length === 0 ? '' : ` (${others.join(' or ')} will do, too)`
   throw new GraupelError(
     'ERR_STORE_UNAVAILABLE',
-    `${broken[0] ?? ''}no client for ${schemes[0]} can be loaded from ${dirname(file)}; run: npm install ${first}${or}; if it is installed, deploy it, too, or set clientsOf to import.meta.url`,
+    `${broken[0] ?? ''}no client for ${schemes[0]} can be loaded from ${dirname(file)}; run: npm install ${first}${or}; if it is installed, deploy it, too${remedy}`,
   )
 }
 

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { platform } from '#platform'
 import { GraupelError, isGraupelError, rangeError, reasonOf, typeError } from '../../core/errors.js'
 import { type Resolved, type Rows, readTable } from '../../core/options.js'
@@ -152,7 +151,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
       'store',
     )
   }
-  const { clientsOf = join(process.cwd(), 'package.json'), create, signal } = read
+  const { clientsOf, create, signal } = read
   const parsed = new StoreUrl(url)
   const kind = kindOf(parsed.scheme)
   const names = namesFor(kind, parsed.scheme, read)
@@ -161,7 +160,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
       parsed,
       kind,
       clientsOf,
-      { names, mayMake: create, beside: (name) => loadBeside(name, clientsOf) },
+      { names, mayMake: create, beside: (name) => loadBeside(name, clientsOf ?? process.cwd()) },
       signal,
     )
     const closeInTime = async (): Promise<void> => {
@@ -197,7 +196,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
       close: closeInTime,
     }
   } catch (error) {
-    if (error instanceof Error) error.message = parsed.hide(error.message)
+    if (error instanceof Error) error.message = parsed.messageOf(error)
     throw error
   }
 }
@@ -205,11 +204,14 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
 async function openClient(
   url: StoreUrl,
   kind: StoreKind,
-  clientsOf: string | URL,
+  clientsOf: string | URL | undefined,
   options: OpenOptions,
   signal: AbortSignal | undefined,
 ): Promise<Opened> {
-  const { client, loaded } = loadClient(kind, clientsOf)
+  const { client, loaded } =
+    clientsOf === undefined
+      ? loadClient(kind, process.cwd(), ', or set clientsOf to import.meta.url')
+      : loadClient(kind, clientsOf)
   const open = () => client.open(loaded, url, options)
   try {
     const opened = await within(openMs, open, signal)
@@ -228,10 +230,11 @@ const unanswered =
   /ETIMEDOUT|EPIPE|ECONNRESET|timed? ?out|no answer|closed unexpectedly|terminated unexpectedly|RESP type|wrong version/i
 
 /**
- * Returns what to do about a server of another kind, and about TLS that one side lacks; empty for another
- * reason.
+ * Returns what to do about a server that is not there or of another kind, and about TLS that one side lacks;
+ * empty for another reason.
  */
 function remedyFor({ scheme }: StoreUrl, reason: string): string {
+  if (/ECONNREFUSED/.test(reason)) return '; start the server, or correct host and port'
   if (!unanswered.test(reason)) return ''
   const plain = scheme.replace(/^(redis|etcd|consul|graupel\+http)s:$/, '$1:')
   const withTls = scheme === 'redis:' ? ', or write rediss:// if it has TLS' : ''
@@ -270,7 +273,8 @@ async function prepare(
     await store.setup?.()
   } catch (error) {
     // Another process may have made the table at the same moment.
-    if (!(await isThere())) throw new GraupelError('ERR_STORE_UNAVAILABLE', `${shown}: ${reasonOf(error)}`)
+    if (!(await isThere()))
+      throw new GraupelError('ERR_STORE_UNAVAILABLE', `${shown}: ${reasonOf(error)}`, { cause: error })
   }
 }
 

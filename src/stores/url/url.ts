@@ -1,4 +1,4 @@
-import { rangeError } from '../../core/errors.js'
+import { isGraupelError, rangeError, reasonOf } from '../../core/errors.js'
 
 /** The URL of a store, such as the value of `--store`. It often has a password. */
 export class StoreUrl {
@@ -77,9 +77,23 @@ export class StoreUrl {
     )
   }
 
-  /** Removes the credentials of the URL from a client's message. */
-  hide(message: string): string {
-    return this.#secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message)
+  /** Removes the credentials of the URL from a text. The URL that is shown stays: it has none. */
+  hide(text: string): string {
+    const cover = (part: string) => this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), part)
+    return text.split(this.shown).map(cover).join(this.shown)
+  }
+
+  /**
+   * Returns the message of an error without the credentials of the URL. Only the words of a client can have
+   * them, which a message of this package quotes from its cause: the other words stay. A message that quotes
+   * its cause in part loses them everywhere.
+   */
+  messageOf(error: unknown): string {
+    if (!isGraupelError(error)) return this.hide(reasonOf(error))
+    const { message, cause } = error
+    if (cause === undefined) return message
+    const words = reasonOf(cause)
+    return message.includes(words) ? message.split(words).join(this.messageOf(cause)) : this.hide(message)
   }
 }
 

@@ -169,6 +169,21 @@ describe('openStore', () => {
     expect(error.message).not.toContain('s3cret')
   })
 
+  test.each<[string, string, string]>([
+    ['postgres', 'connect ECONNREFUSED 127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:1; start the server, or correct'],
+    ['p', 'connect ECONNREFUSED 127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:1; start the server, or correct'],
+    ['s3cret', 's3cret is wrong for user:s3cret@127.0.0.1', '*** is wrong for ***@127.0.0.1'],
+    ['s%40cret', 's@cret is wrong', '*** is wrong'],
+  ])('hides the password %s in the words of the client alone', async (password, said, reason) => {
+    const project = `${newFile()}-project`
+    mkdirSync(join(project, 'node_modules/pg'), { recursive: true })
+    const client = `exports.Pool = class { on() {} async end() {} async connect() { throw new Error('${said}') } async query() { throw new Error('${said}') } }`
+    writeFileSync(join(project, 'node_modules/pg/index.js'), client)
+    const opening = openStore(`postgres://user:${password}@127.0.0.1:1/postgres`, { clientsOf: project })
+    const { message } = await opening.catch((error) => error)
+    expect(message.startsWith(`postgres://***@127.0.0.1:1/postgres cannot be opened: ${reason}`), message).toBe(true)
+  })
+
   test('rejects with the reason of a signal', async () => {
     const opening = openStore('etcd://127.0.0.1:1', { clientsOf, signal: AbortSignal.abort(new Error('enough')) })
     await expect(opening).rejects.toThrow()
