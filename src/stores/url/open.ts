@@ -125,6 +125,9 @@ const damageMs = 60_000
  * - `dynamodb:` with @aws-sdk/client-dynamodb
  * - `mongodb:` and `mongodb+srv:` with mongodb
  * - `zookeeper:` with node-zookeeper-client
+ * - `s3:` with @aws-sdk/client-s3 or aws4fetch
+ * - `az:` with @azure/storage-blob
+ * - `gs:` with @google-cloud/storage
  * - `sqlite:` with libsql, better-sqlite3 or node:sqlite
  * - `etcd:`, `consul:`, `kubernetes:`, and `graupel+http:` of a graupel-server, with fetch alone
  *
