@@ -1,6 +1,7 @@
 import { createGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { checkStore } from '../../src/cli/store-check.js'
 import { type ObjectStoreOptions, objectStore } from '../../src/stores/object.js'
 import { storeContract } from '../../src/stores/testing.js'
 import { blocksOf, read } from '../support/documents.ts'
@@ -280,9 +281,23 @@ describe('the policy of docs/stores/object.md', () => {
     readonly Resource: string | readonly string[]
   }
 
+  const block = blocksOf('docs/stores/object.md').find(({ code }) => code.includes('"Statement"'))
+  const statements: readonly Statement[] = JSON.parse(block?.code ?? '{}').Statement
+
+  it('allows a check of the store but for the right that the text names', async () => {
+    const { store, close } = await (s3Clients['aws-sdk'] as Open)(await service.listen())
+    const open = { store, calls: callsOf(store), shown: '', hide: String, damage: async () => [] }
+    const { left } = await checkStore(open, new AbortController().signal)
+    close()
+    expect(left).toBeUndefined()
+    const refused = service.calls.filter((call) => !statements.some((one) => isAllowed(one, call)))
+    expect(new Set(refused.map(({ action }) => action))).toEqual(new Set(['DeleteObject']))
+    const named = { Effect: 'Allow' as const, Action: 's3:DeleteObject', Resource: 'arn:aws:s3:::ids/graupel/*' }
+    expect(refused.filter((call) => !isAllowed(named, call))).toEqual([])
+    expect(read('docs/stores/object.md')).toContain(`\`${named.Action}\` on\n\`${named.Resource}\``)
+  })
+
   it('allows the calls of a lease, and nothing else', async () => {
-    const block = blocksOf('docs/stores/object.md').find(({ code }) => code.includes('"Statement"'))
-    const statements: Statement[] = JSON.parse(block?.code ?? '{}').Statement
     const { store, close } = await (s3Clients['aws-sdk'] as Open)(await service.listen())
     const lease = await acquireLease({ store, namespace: freshNamespace(), windowMs: 300 })
     await until(() => lease.stats().renewals > 1)
