@@ -8,8 +8,7 @@ import { cloudFormation, tableCommand, tableInput, terraform } from './dynamodb-
 import { parseDate } from './http.js'
 import { refuseForgetting } from './options.js'
 import { newVersion } from './record.js'
-import type { SqlStore } from './sql.js'
-import type { StoreEntry, StoreOptions } from './store.js'
+import type { StoreEntry, StoreOptions, TableStore } from './store.js'
 
 export type { DynamodbClient } from './dynamodb-client.js'
 
@@ -22,7 +21,7 @@ export interface DynamodbStoreOptions extends StoreOptions {
 }
 
 /** A store in a table of DynamoDB, which has to be created once. */
-export interface DynamodbStore extends SqlStore {
+export interface DynamodbStore extends TableStore {
   /** The command of the AWS CLI that creates the table, as `setup()` does. */
   readonly ddl: string
   /** The table as a resource of CloudFormation, in YAML. */

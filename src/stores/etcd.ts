@@ -15,7 +15,7 @@ import {
   toBase64,
 } from './http.js'
 import { prefixRow, refuseForgetting } from './options.js'
-import { endOf } from './sql.js'
+import { endOf } from './record.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 
 export type { Fetch }

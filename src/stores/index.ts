@@ -1,3 +1,2 @@
 export { type MemoryStoreOptions, memoryStore } from './memory-store.js'
-export type { SqlStore } from './sql.js'
-export type { Store, StoreEntry, StoreOptions } from './store.js'
+export type { Store, StoreEntry, StoreOptions, TableStore } from './store.js'

@@ -2,8 +2,7 @@ import { GraupelError, reasonOf } from '../core/errors.js'
 import { type Rows, readTable } from '../core/options.js'
 import { flag } from '../core/readers.js'
 import { clientError, refuseForgetting, tableRow } from './options.js'
-import { newVersion } from './record.js'
-import { endOf } from './sql.js'
+import { endOf, newVersion } from './record.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 
 /** A `Db` of the package `mongodb`, of version 6 and later, such as the result of `client.db()`. */

@@ -4,9 +4,9 @@ import { flag } from '../core/readers.js'
 import { explained, rolledBack, toldBy } from './mysql-errors.js'
 import { type Answer, clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
 import { tableRow } from './options.js'
-import { newVersion } from './record.js'
-import { endOf, entryOf, type SqlStore } from './sql.js'
-import type { StoreEntry, StoreOptions } from './store.js'
+import { endOf, newVersion } from './record.js'
+import { entryOf } from './sql.js'
+import type { StoreEntry, StoreOptions, TableStore } from './store.js'
 
 export type { MysqlPool } from './mysql-pool.js'
 
@@ -58,7 +58,7 @@ const maxStoppedUs = 1_000_000
  * entry.value // 'one'
  * await pool.end()
  */
-export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): SqlStore {
+export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): TableStore {
   const { table, assumeDurable } = readTable(options, rows, '{ assumeDurable: true }')
   const { ask } = clientOf(client)
   // Backticks, because double quotes enclose texts unless sql_mode has ANSI_QUOTES.

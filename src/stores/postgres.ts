@@ -3,9 +3,9 @@ import { type Rows, readTable } from '../core/options.js'
 import { flag } from '../core/readers.js'
 import { tableRow } from './options.js'
 import { isOwn, literal, own, type PostgresClient, statementsOf, type TextRow } from './postgres-client.js'
-import { newVersion } from './record.js'
-import { endOf, entryOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
-import type { StoreEntry, StoreOptions } from './store.js'
+import { endOf, newVersion } from './record.js'
+import { entryOf, noTable, quoted, type Row } from './sql.js'
+import type { StoreEntry, StoreOptions, TableStore } from './store.js'
 
 export type { PostgresClient } from './postgres-client.js'
 
@@ -67,7 +67,7 @@ const flushed = `set_config('synchronous_commit', (${levels})[greatest(${session
  * entry.value // 'one'
  * await pool.end()
  */
-export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): SqlStore {
+export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): TableStore {
   const { table, assumeDurable } = readTable(options, rows, '{ assumeDurable: true }')
   const statements = statementsOf(client)
   const sums = `${table}_sums`

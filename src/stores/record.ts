@@ -15,6 +15,14 @@ export function newScratchFolder(): string {
   return `${scratchFolder}${newVersion()}/`
 }
 
+/**
+ * Returns the first text after all keys of a folder, so that the index finds their range: in ASCII, '0'
+ * follows '/'.
+ */
+export function endOf(folder: string): string {
+  return `${folder.slice(0, -1)}0`
+}
+
 /** The rules by which a record is read. */
 export interface RecordRules<T> {
   /** The type of each property; numbers have to be safe integers. */

@@ -4,10 +4,10 @@ import { type Rows, readTable } from '../core/options.js'
 import { flag } from '../core/readers.js'
 import { sleep } from '../core/timing.js'
 import { clientError, tableRow } from './options.js'
-import { newVersion } from './record.js'
-import { endOf, noTable, quoted, type Row, type SqlStore } from './sql.js'
+import { endOf, newVersion } from './record.js'
+import { noTable, quoted, type Row } from './sql.js'
 import { bytesOf, entryFrom, type RowBytes, sealed } from './sqlite-row.js'
-import type { StoreEntry, StoreOptions } from './store.js'
+import type { StoreEntry, StoreOptions, TableStore } from './store.js'
 
 /** The parts of a database of better-sqlite3, libsql or `node:sqlite` that a store uses. */
 export interface SqliteDatabase {
@@ -48,7 +48,7 @@ const firstPauseMs = 1
 const maxPauseMs = 4
 
 /** A store in a SQLite database. */
-export interface SqliteStore extends SqlStore {
+export interface SqliteStore extends TableStore {
   /**
    * Checks the file by `PRAGMA integrity_check`, and every record by its checksum.
    *

@@ -76,6 +76,14 @@ export interface Store {
   remove?(key: string, expected: string, signal?: AbortSignal): Promise<boolean>
 }
 
+/** A store in a database whose tables have to be made once. */
+export interface TableStore extends Store {
+  /** The statements that `setup()` runs. A user who may create tables can run them instead. */
+  readonly ddl: string
+  /** Makes the tables that are missing. Any number of processes may call it at once. */
+  setup(): Promise<void>
+}
+
 /** The options that every store takes beside its client. */
 export interface StoreOptions {
   /**

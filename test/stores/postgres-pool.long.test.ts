@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { postgresStore } from '../../src/stores/postgres.js'
-import type { SqlStore } from '../../src/stores/sql.js'
+import type { TableStore } from '../../src/stores/store.js'
 import { describeWith } from '../support/needs.ts'
 import { eventually } from '../support/until.ts'
 import { host, load, quiet } from './kinds/kind.ts'
@@ -11,7 +11,7 @@ import type { Server } from './servers.ts'
 // A pool that a store shares with other code, which leaves transactions and settings on its connections.
 
 interface Shared {
-  readonly store: SqlStore
+  readonly store: TableStore
   /** Runs statements of the other code on the pool's only connection. */
   leave(statements: string): PromiseLike<unknown>
 }
@@ -75,7 +75,7 @@ describeWith(['postgres'], 'PostgreSQL with a shared pool', () => {
   })
 
   describe.each(Object.entries(clients))('by %s', (client, share) => {
-    const calls: Record<string, (store: SqlStore, key: string, version: string) => unknown> = {
+    const calls: Record<string, (store: TableStore, key: string, version: string) => unknown> = {
       update: (store, key, version) => store.write(key, 'second', version),
       insert: (store, key) => store.write(`${key}-new`, 'first', undefined),
       read: (store, key) => store.read(key),

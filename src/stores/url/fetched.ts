@@ -1,7 +1,6 @@
 import { rangeError } from '../../core/errors.js'
 import { type Fetch, refusalOfTls } from '../http.js'
-import type { Store } from '../store.js'
-import { type Client, connectMs, ignore, type Opened, type StoreKind } from './kind.js'
+import { type Client, opened, type StoreKind } from './kind.js'
 import { cut, decoded, type StoreUrl } from './url.js'
 
 // The stores that need no client but fetch.
@@ -75,17 +74,6 @@ export function fetchByUrl(send: Fetch, name: string, trust: string, plain: stri
       throw refusalOfTls(error, `${name} at ${new URL(url).origin}`, trust, plain) ?? error
     }
   }
-}
-
-/** Asks the store for its time, so that a fault is reported at once. */
-export async function opened(store: Store): Promise<Opened> {
-  const signal = AbortSignal.timeout(connectMs)
-  try {
-    await store.nowMs?.(signal)
-  } catch (error) {
-    throw signal.aborted ? new Error(`no answer within ${connectMs / 1000} s`) : error
-  }
-  return { store, close: ignore }
 }
 
 const withTls = ['etcds:', 'consuls:', 'graupel+https:']

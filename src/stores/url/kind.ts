@@ -80,6 +80,17 @@ export const silentMs = 3000
 /** The listener of errors that a call also reports. */
 export const ignore = (): void => {}
 
+/** Asks the store for its time, so that a fault is reported at once. */
+export async function opened(store: Store): Promise<Opened> {
+  const signal = AbortSignal.timeout(connectMs)
+  try {
+    await store.nowMs?.(signal)
+  } catch (error) {
+    throw signal.aborted ? new Error(`no answer within ${connectMs / 1000} s`) : error
+  }
+  return { store, close: ignore }
+}
+
 /** The file of this module, or of the bundle that contains it. CommonJS has no `import.meta.url`. */
 const here = import.meta.url ?? __filename
 

@@ -1,8 +1,8 @@
 import { rangeError } from '../../core/errors.js'
 import { fetchTrusting, readText } from '../kubernetes/pod.js'
 import type { KubernetesStoreOptions } from '../kubernetes.js'
-import { fetchByUrl, opened } from './fetched.js'
-import type { Client, StoreKind } from './kind.js'
+import { fetchByUrl } from './fetched.js'
+import { type Client, opened, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
 const form = 'kubernetes://HOST:PORT/NAMESPACE?token-file=FILE&ca-file=FILE'

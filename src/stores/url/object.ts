@@ -1,7 +1,6 @@
 import { GraupelError, rangeError } from '../../core/errors.js'
 import type { ObjectStoreOptions } from '../object.js'
-import { opened } from './fetched.js'
-import { type Client, type Opened, type OpenOptions, type StoreKind, silentMs } from './kind.js'
+import { type Client, type Opened, type OpenOptions, opened, type StoreKind, silentMs } from './kind.js'
 import { cut, decoded, type StoreUrl } from './url.js'
 
 // The stores in buckets. No URL has credentials: the clients find them as their users expect.
