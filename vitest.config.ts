@@ -31,20 +31,23 @@ const noEngine = [
 
 /** The tests that need a real API server of Kubernetes. */
 const cluster = 'test/kubernetes/*.test.ts'
+/** The tests that need Ceph's radosgw. */
+const radosgw = 'test/s3/*.test.ts'
 /** The tests of all stores that then also run, for the store of Kubernetes alone. */
 const stores = ['stores/servers', 'stores/processes', 'stores/silent', 'lease/stores', 'lease/kubernetes']
 
 /** The files of each mode. */
 const files: Record<string, { include: string[]; exclude?: string[]; testNamePattern?: RegExp }> = {
-  test: { include: ['test/**/*.test.ts'], exclude: [long, cluster] },
+  test: { include: ['test/**/*.test.ts'], exclude: [long, cluster, radosgw] },
   long: { include: [long] },
   gate: { include: gate },
   bare: { include: bare, exclude: [long, ...noEngine] },
-  all: { include: ['test/**/*.test.ts'], exclude: [cluster] },
+  all: { include: ['test/**/*.test.ts'], exclude: [cluster, radosgw] },
   kubernetes: {
     include: [cluster, ...stores.map((name) => `test/${name}.long.test.ts`)],
     testNamePattern: /Kubernetes/,
   },
+  s3: { include: [radosgw] },
 }
 
 /**

@@ -7,11 +7,10 @@ import { repository } from '../support/documents.ts'
 import type { Opened } from './kinds/kind.ts'
 
 const program = join(repository, 'test/stores/programs/increment.ts')
-const processes = 4
 const count = 100
 
 /**
- * Checks that four processes, which each add 100 to the number under one key, lose no addition.
+ * Checks that processes, which each add 100 to the number under one key, lose no addition.
  *
  * @param at - The first argument of programs/increment.ts.
  * @param look - Opens the store in which the sum is read.
@@ -19,7 +18,7 @@ const count = 100
 export async function expectNothingLost(
   [kind, client, at]: [kind: string, client: string, at: string],
   look: () => Promise<Opened>,
-  node = process.execPath,
+  { node = process.execPath, processes = 4 } = {},
 ): Promise<void> {
   const key = `numbers/${client}`
   const words = ['--import', 'tsx', program, kind, client, at, key, `${count}`]

@@ -166,6 +166,8 @@ describe('processes that count in one file lose nothing', () => {
     ['node:sqlite', npmNode('22')],
   ])('by %s', (client, node) => {
     const file = join(folder, `processes-${client.replace(':', '-')}.db`)
-    return expectNothingLost(['sqlite', client, file], () => (sqliteClients['libsql'] as Open<string>)(file), node)
+    return expectNothingLost(['sqlite', client, file], () => (sqliteClients['libsql'] as Open<string>)(file), {
+      node,
+    })
   })
 })

@@ -105,7 +105,7 @@ export class ConditionProof {
   #unusable(fault: string): GraupelError {
     return new GraupelError(
       'ERR_STORE_UNAVAILABLE',
-      `${this.#bucket.who} ${fault}; look whether a proxy changes ETags, or a rule removes objects`,
+      `${this.#bucket.who} ${fault}; look whether a proxy changes ETags, a rule removes objects, or the service refuses quoted ETags, as Ceph does (docs/stores/object.md)`,
     )
   }
 

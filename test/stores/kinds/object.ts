@@ -5,7 +5,8 @@ import { repository } from '../../support/documents.ts'
 import { type Server, start } from '../servers.ts'
 import { host, load, type Open, type Opened, type ServerKind } from './kind.ts'
 
-const bucket = 'ids'
+/** The bucket of the tests. */
+export const bucket = 'ids'
 
 /** A stand-in for S3 and Google Cloud Storage, as a process. */
 export function startBuckets(): Promise<Server> {

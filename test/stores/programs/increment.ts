@@ -2,13 +2,14 @@
 // message.
 import { once } from 'node:events'
 import { eventually } from '../../support/until.ts'
+import { cephClients } from '../kinds/ceph.ts'
 import { serverKinds } from '../kinds/index.ts'
 import { sqliteClients } from '../kinds/sqlite.ts'
 import { callsOf, inSeconds } from '../real-time.ts'
 
 const [kind = '', client = '', at = '', key = '', count = ''] = process.argv.slice(2)
-const opened =
-  kind === 'sqlite' ? await sqliteClients[client]?.(at) : await serverKinds[kind]?.clients[client]?.(Number(at))
+const clients = kind === 'ceph' ? cephClients : serverKinds[kind]?.clients
+const opened = kind === 'sqlite' ? await sqliteClients[client]?.(at) : await clients?.[client]?.(Number(at))
 if (opened === undefined) throw new Error(`there is no client ${client} of ${kind}`)
 const { store, close } = opened
 
