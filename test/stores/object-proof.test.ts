@@ -31,6 +31,9 @@ async function openBy(open: Open): Promise<ObjectStore> {
   closing.push(close)
   return store as ObjectStore
 }
+/** The requests of a proof, and the writes among them. */
+const requestsOfProof = 9
+const writesOfProof = 5
 const byFetch = () => openBy(s3Clients['aws4fetch'] as Open)
 const isOfProof = ({ name }: Call) => name.startsWith('graupel.proof/')
 const proofCalls = () => service.calls.filter(isOfProof)
@@ -63,8 +66,8 @@ describe.each(Object.entries({ ...s3Clients, ...googleClients }))('a bucket by %
     await Promise.all(Array.from({ length: 5 }, (_, i) => store.write(`a/${i}`, 'x', undefined)))
     await store.prove()
     const actions = proofCalls().map(({ action }) => action)
-    expect(actions.filter((action) => action === 'PutObject')).toHaveLength(5)
-    expect(actions).toHaveLength(9)
+    expect(actions.filter((action) => action === 'PutObject')).toHaveLength(writesOfProof)
+    expect(actions).toHaveLength(requestsOfProof)
     expect(leftBehind()).toEqual([])
   })
 
@@ -76,7 +79,7 @@ describe.each(Object.entries({ ...s3Clients, ...googleClients }))('a bucket by %
   })
 
   it('is never proved by a lost answer, and is proved later', async () => {
-    for (let lost = 1; lost <= 9; lost++) {
+    for (let lost = 1; lost <= requestsOfProof; lost++) {
       let count = 0
       let action = ''
       service.habits = {
@@ -97,9 +100,34 @@ describe.each(Object.entries({ ...s3Clients, ...googleClients }))('a bucket by %
     }
   })
 
+  it('is never proved by a 409, which says nothing about the condition, and is proved later', async () => {
+    const conflictsAt = (step: number, ignores: Habits['ignores'] = []) => {
+      let writes = 0
+      service.habits = {
+        ignores,
+        before(call) {
+          const isWrite = isOfProof(call) && call.action === 'PutObject'
+          service.habits.fault = isWrite && ++writes === step ? 'answers conflicts' : undefined
+        },
+      }
+    }
+    for (let step = 1; step <= writesOfProof; step++) {
+      for (const ignored of ['ifNoneMatch', 'ifMatch', 'ifMatch of a missing object'] as const) {
+        conflictsAt(step, [ignored])
+        const outcome = await (await openBy(open)).prove().catch((error: Error) => error)
+        expect(outcome, `${ignored}, a 409 to write ${step}`).toBeInstanceOf(Error)
+      }
+      conflictsAt(step)
+      const store = await openBy(open)
+      await store.prove().catch(() => {})
+      await store.prove()
+    }
+    expect(service.names().filter((name) => name.includes('none'))).toEqual([])
+  })
+
   it('is never proved if a rule removes the object, and the bucket ignores a condition', async () => {
     for (const ignored of ['ifNoneMatch', 'ifMatch', 'ifMatch of a missing object'] as const) {
-      for (let step = 1; step <= 9; step++) {
+      for (let step = 1; step <= requestsOfProof; step++) {
         let count = 0
         service.habits = {
           ignores: [ignored],
@@ -114,7 +142,7 @@ describe.each(Object.entries({ ...s3Clients, ...googleClients }))('a bucket by %
   })
 
   it('is proved by a later attempt if a rule removes the object', async () => {
-    for (let step = 1; step <= 9; step++) {
+    for (let step = 1; step <= requestsOfProof; step++) {
       let count = 0
       service.habits = { after: (call) => void (isOfProof(call) && ++count === step && service.empty()) }
       const store = await openBy(open)

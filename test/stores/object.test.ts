@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 import { BucketServer, type faults } from './buckets/server.ts'
 import { host, installClients, load, type Open, type Opened } from './kinds/kind.ts'
 import { googleClients, s3Clients, s3Options } from './kinds/object.ts'
-import { callsOf } from './real-time.ts'
+import { callsOf, inSeconds } from './real-time.ts'
 
 // Buckets by the real clients, on a stand-in for S3 and Google. servers.long.test.ts has azurite.
 
@@ -90,10 +90,20 @@ describe.each(Object.entries(clients))('a bucket by %s', (name, open) => {
     })
   }, 60_000)
 
-  it.skipIf(name === 'google-cloud')('takes a conflict of two writes for a lost race', async () => {
-    await opened.store.write('conflict/0', 'x', undefined)
+  it('takes a 409 of two writes for no answer, and repeats the write', async () => {
+    const version = await opened.store.write('conflict/0', 'x', undefined)
     service.habits = { fault: 'answers conflicts' }
-    expect(await opened.store.write('conflict/1', 'x', undefined)).toBeUndefined()
+    const failed = { message: expect.stringMatching(/answered 409 when it was asked to write .*conflicting operation$/) }
+    await expect(opened.store.write('conflict/0', 'y', version)).rejects.toMatchObject(failed)
+    await expect(opened.store.write('conflict/1', 'y', undefined)).rejects.toMatchObject(failed)
+    let conflicts = 0
+    service.habits = {
+      before() {
+        service.habits.fault = ++conflicts <= 2 ? 'answers conflicts' : undefined
+      },
+    }
+    const written = await callsOf(opened.store).write('conflict/0', 'y', version, inSeconds(30))
+    expect(written).toMatchObject({ landed: true })
   })
 
   it('refuses what is no bucket', async () => {

@@ -69,8 +69,12 @@ export async function textOf(stream: unknown): Promise<string> {
 /** Codes of an object that is missing. A bucket that is missing has other codes. */
 const missing = /^(NoSuchKey|NoSuchVersion|BlobNotFound|no such object)$/
 /** Codes of a write that another write has come before. */
-const lost =
-  /^(PreconditionFailed|ConditionalRequestConflict|BlobAlreadyExists|ConditionNotMet|TargetConditionNotMet|conditionNotMet)$/
+const lost = /^(PreconditionFailed|BlobAlreadyExists|ConditionNotMet|TargetConditionNotMet|conditionNotMet)$/
+/** Codes of a write that met another write or a delete. They do not say whether its condition holds. */
+const conflicting = /^(ConditionalRequestConflict|OperationAborted)$/
+
+/** A write that the service gave up, whatever its condition, and that may be repeated. */
+export class ConflictError extends Error {}
 
 /** The calls of a bucket, whose errors say what to do. */
 export class CheckedBucket {
@@ -178,6 +182,7 @@ export class CheckedBucket {
     if (isNotImplemented(refusal)) {
       return new GraupelError('ERR_STORE_UNSAFE', `${said}; it has no conditional writes, so use another bucket`)
     }
+    if (conflicting.test(code)) return new ConflictError(said, { cause: error })
     if (status >= 500 || status === 429) {
       return new Error(`${said}${retryAfter ? `; it asks to wait for ${retryAfter} s` : ''}`, { cause: error })
     }
