@@ -149,6 +149,21 @@ export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOpti
       throw error
     }
   }
+  const refuseEventual = (found: Description | undefined) => {
+    if (found === undefined || !isEventual(found)) return
+    throw new GraupelError('ERR_STORE_UNSAFE', `${eventual(table)}; use a table of one region, or a strong one`)
+  }
+  let looked: Promise<void> | undefined
+  /** Looks at the table before the first write, and again if that failed. A refusal stays. */
+  const look = async (signal: AbortSignal | undefined) => {
+    looked ??= described(signal).then(refuseEventual)
+    try {
+      await looked
+    } catch (error) {
+      if ((error as GraupelError).code !== 'ERR_STORE_UNSAFE') looked = undefined
+      throw error
+    }
+  }
   const create = async () => {
     try {
       await ask('CreateTable', tableInput(table), undefined)
@@ -185,8 +200,7 @@ export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOpti
         await sleep(platform, pollMs)
         found = await describe()
       }
-      if (!isEventual(found)) return
-      throw new GraupelError('ERR_STORE_UNSAFE', `${eventual(table)}; use a table of one region, or a strong one`)
+      refuseEventual(found)
     },
     async read(key, signal) {
       const { Item } = await ask('GetItem', { Key: keyOf(key), ConsistentRead: true }, signal)
@@ -210,6 +224,7 @@ export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOpti
       return entries
     },
     async write(key, value, expected, signal) {
+      await look(signal)
       const version = newVersion()
       const Item = { ...keyOf(key), value: text(value), version: text(version) }
       const condition =

@@ -14,7 +14,8 @@ function clientThat(answers: Record<string, Answer> = {}, more: object = {}) {
   const asked: [string, Record<string, unknown>][] = []
   const call = (name: string) => async (input: Record<string, unknown>) => {
     asked.push([name, input])
-    return { $metadata, ...(answers[name]?.(input) as object) }
+    const answer = answers[name] ?? (name === 'describeTable' ? table({}) : undefined)
+    return { $metadata, ...(answer?.(input) as object) }
   }
   const names = ['getItem', 'putItem', 'query', 'updateItem', 'deleteItem', 'describeTable', 'createTable']
   const client = Object.fromEntries(names.map((name) => [name, call(name)]))
@@ -220,6 +221,23 @@ describe('setup() of dynamodbStore', () => {
       message: /^the table graupel_store is/,
     })
     expect(advice).toContain('is a global table')
+    for (let i = 0; i < 2; i++) {
+      await expect(store.write('leases/1', 'x', undefined)).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
+    }
+  })
+
+  it('looks at the regions before its first write alone, and again if that failed', async () => {
+    let looks = 0
+    const describeTable = () => {
+      if (looks++ === 0) failing('InternalServerError')({})
+      return table({})()
+    }
+    const { asked, client } = clientThat({ describeTable })
+    const store = dynamodbStore(client as never)
+    await expect(store.write('leases/1', 'x', undefined)).rejects.toThrow('the words of the server')
+    expect(asked.map(([name]) => name)).toEqual(['describeTable'])
+    for (let i = 0; i < 3; i++) await store.write(`leases/${i}`, 'x', undefined)
+    expect(looks).toBe(2)
   })
 
   it('looks for the table by a read if the client is a DynamoDBDocument', async () => {

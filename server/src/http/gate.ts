@@ -80,6 +80,16 @@ const store = '/v1/store'
 const storePath = new RegExp(`^${store}(/|$)`)
 
 /** @param paths - The paths that the service has. Without them, the answer is the same for every URL. */
+/** Tells whether the router may lead a path to the routes of `--leases`. The router decodes paths. */
+function isOfStore(url: string): boolean {
+  try {
+    return storePath.test(decodeURIComponent(pathOf(url)))
+  } catch {
+    // The router refuses such a path.
+    return true
+  }
+}
+
 export function unknownRoute(url = '', paths?: Paths): Problem {
   if (storePath.test(pathOf(url)) && paths?.has(store) === false) {
     return new Problem('ERR_ROUTE_UNKNOWN', 'the service lends no leases; start graupel-server with --leases')
@@ -111,7 +121,7 @@ export function accessCheck(
       if (openPaths.has(pathOf(url)) || clientOf(request) !== undefined) return
       const client = tokens.value.clientOf(headers.authorization)
       if (client !== undefined) {
-        client.requireOneOf(storePath.test(pathOf(url)) ? ['leases', 'numbers'] : ['ids'])
+        client.requireOneOf(isOfStore(url) ? ['leases', 'numbers'] : ['ids'])
         client.takeRequest()
         noteClient(request, client)
         return
