@@ -104,12 +104,10 @@ describeWith([missingCeph, 'setpriv'], 'Ceph radosgw', () => {
       )
       closing.push(...children.map((child) => () => child.kill('SIGKILL')))
       const ends = children.map((child) => once(child, 'exit'))
-      const said = await Promise.all(
-        children.map(async (child) => {
-          for await (const line of createInterface(child.stdout)) return JSON.parse(line)
-          throw new Error('a process ended without a node')
-        }),
-      )
+      const lines = children.map(({ stdout }) => createInterface(stdout)[Symbol.asyncIterator]())
+      await Promise.all(lines.map((line) => line.next()))
+      for (const child of children) child.stdin.write('go\n')
+      const said = await Promise.all(lines.map(async (line) => JSON.parse((await line.next()).value)))
       // All processes hold their nodes.
       for (const child of children) child.stdin.end()
       for (const end of ends) expect(await end).toEqual([0, null])

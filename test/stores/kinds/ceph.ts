@@ -23,7 +23,7 @@ export function cephVersion(): string {
   return /ceph version ([\d.]+)/.exec(said)?.[1] ?? said
 }
 
-/** Starts radosgw with the bucket of the tests. It forgets everything when it ends, so it has no `restart`. */
+/** Starts radosgw with the bucket of the tests. It has no `restart`, because its data end with it. */
 export async function startCeph(): Promise<Pick<Server, 'port' | 'stop'>> {
   const monitorPort = await freePort()
   const script = join(repository, 'test/s3/ceph.sh')
