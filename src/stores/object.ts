@@ -38,8 +38,8 @@ export interface ObjectStoreOptions extends StoreOptions {
 /** A store whose records are the objects of a bucket. */
 export interface ObjectStore extends Store {
   /**
-   * Proves that the bucket enforces conditions, by nine requests about an object that it then deletes. The
-   * first write does that by itself. A bucket that was proved is not asked again.
+   * Proves that the bucket enforces conditions, by 13 requests about an object that it then deletes. The
+   * first write does that by itself. A bucket that was proved or refused is not asked again.
    *
    * @throws as {@link objectStore}
    */

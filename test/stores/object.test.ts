@@ -93,7 +93,9 @@ describe.each(Object.entries(clients))('a bucket by %s', (name, open) => {
   it('takes a 409 of two writes for no answer, and repeats the write', async () => {
     const version = await opened.store.write('conflict/0', 'x', undefined)
     service.habits = { fault: 'answers conflicts' }
-    const failed = { message: expect.stringMatching(/answered 409 when it was asked to write .*conflicting operation$/) }
+    const failed = {
+      message: expect.stringMatching(/answered 409 when it was asked to write .*conflicting operation$/),
+    }
     await expect(opened.store.write('conflict/0', 'y', version)).rejects.toMatchObject(failed)
     await expect(opened.store.write('conflict/1', 'y', undefined)).rejects.toMatchObject(failed)
     let conflicts = 0

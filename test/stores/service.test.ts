@@ -203,6 +203,14 @@ describe('a service with tokens', () => {
     )
   })
 
+  it.each(['/v1/store/place', '/v1/%73tore/place', '/v1/%73tore', '/v1/stor%65/time', '/v1/store%2Fplace'])(
+    'refuses %s to a token that was made for ids',
+    async (path) => {
+      const headers = { authorization: `Bearer ${token('i')}` }
+      expect((await fetch(service.url + path, { headers })).status).toBe(403)
+    },
+  )
+
   it('gives no ids to a token that was made for leases', async () => {
     const ask = async (letter: string) =>
       (await fetch(`${service.url}/v1/ids`, { headers: { authorization: `Bearer ${token(letter)}` } })).status

@@ -121,6 +121,12 @@ export interface Habits {
   instead?: Reply
   /** Is called before a call is done. */
   before?: (call: Call) => Promise<unknown> | unknown
+  /** Is called between the comparison of a write and the write, which are one step without it. */
+  between?: (call: Call) => Promise<unknown>
+  /** Makes the ETag of a write, in place of the hash of its body. */
+  etagOf?: (body: string) => string
+  /** Answers a read in place of the present object, such as a cache does. */
+  shows?: (call: Call, present: Stored | undefined) => Stored | undefined
   /** Is called after a call is done. If it returns true, the answer is lost. */
   after?: (call: Call) => boolean | undefined
 }
@@ -188,21 +194,24 @@ export class BucketServer {
       if (call === undefined) continue
       this.calls.push(call)
       await this.habits.before?.(call)
-      const outcome = this.#do(call)
+      const outcome = await this.#do(call)
       if (this.habits.after?.(call) === true) throw new Error('the answer is lost')
       return dialect.reply(call, outcome)
     }
     return { status: 400, body: 'the stand-in does not know this request' }
   }
 
-  #do(call: Call): Outcome {
+  async #do(call: Call): Promise<Outcome> {
     const early = this.habits.fault === undefined ? undefined : faults[this.habits.fault](call)
     if (early !== undefined) return early
     const at = `${call.bucket}/${call.name}`
     const present = this.versions.get(at)?.at(-1) ?? undefined
     if (call.action === 'ListBucket') return this.#list(call)
     const noSuchKey = fault(404, 'NoSuchKey', 'The specified key does not exist.')
-    if (call.action === 'GetObject') return present === undefined ? noSuchKey : { kind: 'object', stored: present }
+    if (call.action === 'GetObject') {
+      const stored = this.habits.shows === undefined ? present : this.habits.shows(call, present)
+      return stored === undefined ? noSuchKey : { kind: 'object', stored }
+    }
     const ignores = this.habits.ignores ?? []
     const failed = fault(412, 'PreconditionFailed', 'At least one of the pre-conditions you specified did not hold')
     const isOther = ({ etag, generation }: Stored) => call.ifMatch !== etag && call.ifMatch !== generation
@@ -219,7 +228,8 @@ export class BucketServer {
       if (present === undefined && !ignores.includes('ifMatch of a missing object')) return noSuchKey
       if (present !== undefined && isOther(present) && !ignores.includes('ifMatch')) return failed
     }
-    const etag = `"${createHash('md5').update(call.body).digest('hex')}"`
+    if (this.habits.between !== undefined) await this.habits.between(call)
+    const etag = this.habits.etagOf?.(call.body) ?? `"${createHash('md5').update(call.body).digest('hex')}"`
     const stored = { text: call.body, etag, generation: `${++this.#generation}` }
     this.#save(at, stored)
     return { kind: 'object', stored }
