@@ -299,7 +299,7 @@ describe('the policy of docs/stores/object.md', () => {
   it('allows a check of the store but for the right that the text names', async () => {
     const { store, close } = await (s3Clients['aws-sdk'] as Open)(await service.listen())
     const open = { store, calls: callsOf(store), shown: '', hide: String, damage: async () => [] }
-    const { left } = await checkStore(open, new AbortController().signal)
+    const { left } = await checkStore(open, new AbortController().signal, async () => {})
     close()
     expect(left).toBeUndefined()
     const refused = service.calls.filter((call) => !statements.some((one) => isAllowed(one, call)))

@@ -116,7 +116,7 @@ export interface Habits {
   isVersioned?: boolean
   /** The objects of one page of a list. */
   pageSize?: number
-  fault?: keyof typeof faults
+  fault?: keyof typeof faults | undefined
   /** Answers in place of the API, such as a website does. */
   instead?: Reply
   /** Is called before a call is done. */
