@@ -1,4 +1,5 @@
 import { GraupelError, reasonOf } from '../core/errors.js'
+import { answerRemedy, type CallOptions, callOptions, unsentRemedy, withDate } from './aws.js'
 import { clientError } from './options.js'
 
 /**
@@ -27,17 +28,8 @@ interface Configured {
   readonly config: object
   readonly middlewareStack: { clone(): unknown }
 }
-interface CallOptions {
-  readonly abortSignal?: AbortSignal
-}
 // biome-ignore lint/suspicious/noExplicitAny: the SDK has a type for the input of each call
 type Input = any
-
-/** The parts of a middleware stack of the SDK that are used. */
-interface Stack {
-  add(middleware: (next: Next) => Next, options: object): void
-}
-type Next = (args: unknown) => Promise<{ response: { headers?: Record<string, string> } }>
 
 /** An item, an input or an answer, whose properties are read one by one. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -100,10 +92,7 @@ export function callsOf(client: DynamodbClient): DynamodbCalls {
     signal: AbortSignal | undefined,
   ): Promise<Fields> => {
     signal?.throwIfAborted()
-    const answer = await (on as never as Methods)[nameOf(call)]?.(
-      input,
-      signal === undefined ? {} : { abortSignal: signal },
-    )
+    const answer = await (on as never as Methods)[nameOf(call)]?.(input, callOptions(signal))
     // The SDK takes any JSON for an answer: an empty object would be a write that has landed.
     const { requestId } = Object(answer?.['$metadata']) as { requestId?: unknown }
     if (answer === undefined || typeof requestId !== 'string')
@@ -113,21 +102,7 @@ export function callsOf(client: DynamodbClient): DynamodbCalls {
   return {
     ask: (call, input, signal) => send(client, call, input, signal),
     async dateOf(call, input, signal) {
-      let date: string | undefined
-      const stack = client.middlewareStack.clone() as Stack
-      const seeDate =
-        (next: Next): Next =>
-        async (args) => {
-          const result = await next(args)
-          date = result.response.headers?.['date']
-          return result
-        }
-      // With this priority it is next to the network, so it sees the answer as it came.
-      stack.add(seeDate, { step: 'deserialize', priority: 'low', name: 'graupelDate' })
-      // The user's client stays as it is.
-      const own = Object.create(client, { middlewareStack: { value: stack } })
-      await send(own, call, input, signal)
-      return date
+      return (await withDate(client, (own) => send(own, call, input, signal))).date
     },
     hasTables: isPlain && has('describeTable') && has('createTable'),
     text: (value) => (isPlain ? { S: value } : value),
@@ -153,17 +128,9 @@ function notDynamodb(said: string, cause?: unknown): GraupelError {
   )
 }
 
-/** The remedies of errors that another attempt would meet again, by the name and the text of an error. */
+/** The remedies of errors that another attempt would meet again, by name and text; then those of AWS. */
 const remedies: readonly (readonly [RegExp, string])[] = [
   [/^AccessDenied/, 'allow this action on the table; docs/stores/dynamodb.md has a policy'],
-  [/^ExpiredToken/, 'pass credentials to the client that renew themselves, and not fixed keys'],
-  [/valid region/, "set the client's region to the region of its endpoint"],
-  [/Signature (expired|not yet current)/, 'set the clock of this host'],
-  [
-    /^(UnrecognizedClient|InvalidSignature|IncompleteSignature|MissingAuthenticationToken|InvalidClientTokenId|CredentialsProviderError)/,
-    'check the credentials of the client',
-  ],
-  [/Region is missing/, "set the client's region"],
   [/does not match the schema/, 'pass the name of a table that setup() has created'],
 ]
 
@@ -176,7 +143,7 @@ export function explained(error: unknown): unknown {
     return notDynamodb(`an answer of ${status}: ${reasonOf(error).replace(/ Deserialization error:.*/, '')}`, error)
   }
   const text = `${name}: ${reasonOf(error)}`
-  const remedy = remedies.find(([reason]) => reason.test(text))?.[1]
+  const remedy = remedies.find(([reason]) => reason.test(text))?.[1] ?? unsentRemedy(error) ?? answerRemedy(text)
   if (remedy === undefined) return error
   return new GraupelError('ERR_STORE_UNAVAILABLE', `DynamoDB cannot be used (${text}); ${remedy}`, { cause: error })
 }

@@ -107,17 +107,25 @@ describe('dynamodbStore', () => {
 
   it.each<[string, string, RegExp]>([
     ['AccessDeniedException', 'User: x is not authorized to perform: dynamodb:PutItem', /PutItem\); allow this action/],
-    ['ExpiredTokenException', 'The security token included in the request is expired', /expired\); pass credentials/],
+    [
+      'ExpiredTokenException',
+      'The security token included in the request is expired',
+      /expired\); renew the credentials$/,
+    ],
+    ['InvalidSignatureException', 'Credential should be scoped to a valid region.', /region\); correct the region$/],
     [
       'InvalidSignatureException',
-      'Credential should be scoped to a valid region.',
-      /region\); set the client's region/,
+      'Signature expired: 1 is now earlier than 2',
+      /; set the clock of this host, by NTP$/,
     ],
-    ['InvalidSignatureException', 'Signature expired: 1 is now earlier than 2', /; set the clock of this host$/],
-    ['UnrecognizedClientException', 'The security token included in the request is invalid', /; check the credentials/],
-    ['CredentialsProviderError', 'Could not load credentials from any providers', /; check the credentials/],
+    [
+      'UnrecognizedClientException',
+      'The security token included in the request is invalid',
+      /; check the credentials$/,
+    ],
+    ['CredentialsProviderError', 'Could not load credentials from any providers', /; give the client credentials$/],
     ['ValidationException', 'The provided key element does not match the schema', /; pass the name of a table that/],
-    ['Error', 'Region is missing', /; set the client's region$/],
+    ['Error', 'Region is missing', /; give the client a region$/],
     [
       'SyntaxError',
       `Unexpected token '<'\n  Deserialization error: see it`,

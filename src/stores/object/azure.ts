@@ -1,9 +1,6 @@
 import { reasonOf } from '../../core/errors.js'
+import { type CallOptions, callOptions } from '../aws.js'
 import { type Bucket, contentType, noCache, type Refusal, textOf } from './bucket.js'
-
-interface CallOptions {
-  readonly abortSignal?: AbortSignal
-}
 
 interface Conditions {
   readonly conditions?: { readonly ifMatch?: string; readonly ifNoneMatch?: string }
@@ -44,14 +41,13 @@ export interface AzureContainer {
 
 /** Makes a bucket of a container. */
 export function azureBucket(container: AzureContainer): Bucket {
-  const options = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { abortSignal: signal })
   // The query of the URL may be a shared access signature.
   const { origin, pathname } = new URL(container.url)
   return {
     who: `the container '${container.containerName}' of Azure`,
     place: async () => `container ${origin}${pathname}`,
     async get(name, signal) {
-      const answer = await container.getBlockBlobClient(name).download(0, undefined, options(signal))
+      const answer = await container.getBlockBlobClient(name).download(0, undefined, callOptions(signal))
       const { readableStreamBody: stream, blobBody, etag = '', date } = answer
       const text = blobBody === undefined ? await textOf(stream) : await (await blobBody).text()
       return { found: { text, tag: etag }, date: date?.toUTCString() }
@@ -61,18 +57,21 @@ export function azureBucket(container: AzureContainer): Bucket {
       const blobHTTPHeaders = { blobContentType: contentType, blobCacheControl: noCache }
       const bytes = new TextEncoder().encode(text).length
       const blob = container.getBlockBlobClient(name)
-      return (await blob.upload(text, bytes, { conditions, blobHTTPHeaders, ...options(signal) })).etag
+      return (await blob.upload(text, bytes, { conditions, blobHTTPHeaders, ...callOptions(signal) })).etag
     },
     async list(folder, signal) {
       const names: string[] = []
-      for await (const { kind, name } of container.listBlobsByHierarchy('/', { prefix: folder, ...options(signal) })) {
+      for await (const { kind, name } of container.listBlobsByHierarchy('/', {
+        prefix: folder,
+        ...callOptions(signal),
+      })) {
         if (kind === 'blob') names.push(name)
       }
       return names
     },
     async delete(name, expected, signal) {
       const conditions = expected === undefined ? {} : { ifMatch: expected }
-      await container.getBlockBlobClient(name).delete({ conditions, ...options(signal) })
+      await container.getBlockBlobClient(name).delete({ conditions, ...callOptions(signal) })
     },
     refusalOf,
   }

@@ -1,4 +1,5 @@
 import { GraupelError, isGraupelError, reasonOf } from '../../core/errors.js'
+import { answerRemedy, unsentRemedy } from '../aws.js'
 import { refusalOfTls } from '../http.js'
 
 /** An object, as one answer has shown it. */
@@ -168,9 +169,9 @@ export class CheckedBucket {
     if (refusal === undefined && this.#bucket.hasOwnErrors) return error
     if (refusal === undefined) {
       const reason = reasonOf(error)
-      const missing = unsent.find(([pattern]) => pattern.test(`${Object(error).name} ${reason}`))?.[1]
-      if (missing !== undefined) {
-        const text = `${who} was not asked to ${asked}: ${reason}; give the client ${missing}`
+      const remedy = unsentRemedy(error)
+      if (remedy !== undefined) {
+        const text = `${who} was not asked to ${asked}: ${reason}; ${remedy}`
         return new GraupelError('ERR_STORE_UNAVAILABLE', text, { cause: error })
       }
       const ofTls = refusalOfTls(error, who, 'let Node trust its authority (NODE_EXTRA_CA_CERTS)', 'http:')
@@ -186,33 +187,33 @@ export class CheckedBucket {
     if (status >= 500 || status === 429) {
       return new Error(`${said}${retryAfter ? `; it asks to wait for ${retryAfter} s` : ''}`, { cause: error })
     }
-    const remedy = remedies.find(([reason]) => reason.test(`${status} ${code} ${message}`))?.[1] ?? isThisABucket
+    const answer = `${status} ${code} ${message}`
+    const find = (of: typeof remedies) => of.find(([reason]) => reason.test(answer))?.[1]
+    const remedy = find(remedies) ?? answerRemedy(answer) ?? find(rights) ?? isThisABucket
     return new GraupelError('ERR_STORE_UNAVAILABLE', `${said}; ${remedy}`, { cause: error })
   }
 }
 
 const isThisABucket = 'is this the address of the bucket, and no website or proxy?'
 
-/** The first pattern that matches status, code and message counts. */
+/** The first pattern that matches status, code and message counts; then those of AWS. */
 const remedies: readonly (readonly [RegExp, string])[] = [
   [/NoSuchBucket|ContainerNotFound|bucket does not exist/i, 'create the bucket, or correct its name'],
   [
     /PermanentRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraint|must be addressed using|^301 /,
     'the bucket is in another region: correct the region',
   ],
-  [/RequestTimeTooSkewed|RequestExpired/, 'set the clock of this host, by NTP'],
-  [
-    /Expired|TokenRefreshRequired|InvalidToken|invalid_grant|not valid in the specified time frame/,
-    'renew the credentials',
-  ],
+  [/invalid_grant|not valid in the specified time frame/, 'renew the credentials'],
   [
     /ImmutableDueToPolicy|retention|ObjectLock|Object Lock|Content-MD5/i,
     'use a bucket without retention and object lock',
   ],
-  [
-    /InvalidAccessKeyId|SignatureDoesNotMatch|AuthenticationFailed|failed to authenticate|InvalidAuthenticationInfo|^401 /,
-    'check the credentials',
-  ],
+]
+
+/** The remedies of the other refusals. */
+const rights: typeof remedies = [
+  [/Expired/, 'renew the credentials'],
+  [/AuthenticationFailed|failed to authenticate|InvalidAuthenticationInfo|^401 /, 'check the credentials'],
   [/^403 /, 'grant the rights that docs/stores/object.md names'],
 ]
 
@@ -220,9 +221,3 @@ const remedies: readonly (readonly [RegExp, string])[] = [
 function isNotImplemented({ status, code }: Refusal): boolean {
   return status === 501 || code === 'NotImplemented'
 }
-
-/** Errors of clients before they send a request, and what the client lacks. */
-const unsent: readonly (readonly [RegExp, string])[] = [
-  [/CredentialsProviderError|CredentialUnavailable|Could not load .*credentials/i, 'credentials'],
-  [/Region is missing/, 'a region'],
-]
