@@ -49,7 +49,7 @@ const unsent: readonly (readonly [RegExp, string])[] = [
   [/Region is missing/, 'give the client a region'],
 ]
 
-/** The remedies of answers of AWS about clock, credentials and region. The first pattern that matches counts. */
+/** The remedies of answers about clock, credentials and region. The first pattern that matches counts. */
 const answered: readonly (readonly [RegExp, string])[] = [
   [/RequestTimeTooSkewed|RequestExpired|Signature (expired|not yet current)/, 'set the clock of this host, by NTP'],
   [/ExpiredToken|TokenRefreshRequired|InvalidToken/, 'renew the credentials'],
