@@ -1,7 +1,7 @@
 import { GraupelError, rangeError, show } from '../core/errors.js'
 import { type Rows, readTable } from '../core/options.js'
 import { flag } from '../core/readers.js'
-import { credential, type Fetch, type HttpAnswer, type HttpOptions, HttpService, parsed, parseJson } from './http.js'
+import { credential, type Fetch, type HttpAnswer, type HttpOptions, HttpService, parsed } from './http.js'
 import type { Store } from './store.js'
 
 export type { Fetch }
@@ -107,11 +107,11 @@ export function serviceStore(options: ServiceStoreOptions): Store {
       },
       signal,
     )
+    const said = parsed(answer.text)
     // The service's own refusals have a remedy.
-    if (typeof Object(parsed(answer.text)).code === 'string') throw answer.error()
+    if (typeof Object(said).code === 'string') throw answer.error()
     if (answer.status !== 200) throw answer.error(isThisService)
     checkStore(answer)
-    const said = parseJson(answer, isThisService)
     if (typeof said !== 'object' || said === null) throw answer.error(isThisService)
     return said as Record<string, unknown>
   }

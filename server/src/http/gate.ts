@@ -79,7 +79,6 @@ const store = '/v1/store'
 /** The paths of the routes of `--leases`. */
 const storePath = new RegExp(`^${store}(/|$)`)
 
-/** @param paths - The paths that the service has. Without them, the answer is the same for every URL. */
 /** Tells whether the router may lead a path to the routes of `--leases`. The router decodes paths. */
 function isOfStore(url: string): boolean {
   try {
@@ -90,6 +89,7 @@ function isOfStore(url: string): boolean {
   }
 }
 
+/** @param paths - The paths that the service has. Without them, the answer is the same for every URL. */
 export function unknownRoute(url = '', paths?: Paths): Problem {
   if (storePath.test(pathOf(url)) && paths?.has(store) === false) {
     return new Problem('ERR_ROUTE_UNKNOWN', 'the service lends no leases; start graupel-server with --leases')
