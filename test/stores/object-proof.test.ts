@@ -13,311 +13,339 @@ import { googleClients, s3Clients } from './kinds/object.ts'
 
 beforeAll(() => installClients(), 600_000)
 
-let service: BucketServer
-let port: number
-let closing: (() => unknown)[] = []
-beforeEach(async () => {
-  service = new BucketServer()
-  port = await service.listen()
-})
-afterEach(() => {
-  for (const close of closing) close()
-  closing = []
-  service.close()
-})
-
-async function openBy(open: Open): Promise<ObjectStore> {
-  const { store, close } = await open(port)
-  closing.push(close)
-  return store as ObjectStore
-}
 /** The requests of a proof, and the writes among them. */
 const requestsOfProof = 13
 const writesOfProof = 8
-const byFetch = () => openBy(s3Clients['aws4fetch'] as Open)
 const isOfProof = ({ name }: Call) => name.startsWith('graupel.proof/')
-const proofCalls = () => service.calls.filter(isOfProof)
-const leftBehind = () => service.names().filter((name) => name.includes('.proof/'))
 
-describe.each(Object.entries({ ...s3Clients, ...googleClients }))('a bucket by %s', (name, open) => {
-  it.each<[string, Habits['ignores'], string]>([
-    ['If-None-Match', ['ifNoneMatch'], 'writes over an object despite If-None-Match'],
-    ['If-Match', ['ifMatch'], 'lets two writes land that expect the same ETag'],
-    ['If-Match of a missing object', ['ifMatch of a missing object'], 'writes an object that is missing'],
-    [
-      'all conditions',
-      ['ifNoneMatch', 'ifMatch', 'ifMatch of a missing object', 'ifMatch of a delete'],
-      'If-None-Match',
-    ],
-  ])('is refused if it ignores %s, and has nothing of the proof afterwards', async (_, ignores = [], words) => {
-    service.habits = { ignores }
-    const store = await openBy(open)
-    const refused = { code: 'ERR_STORE_UNSAFE', message: expect.stringContaining(words) }
-    await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject(refused)
-    expect(service.names()).toEqual([])
-    // A bucket that enforces conditions only at times would pass one of many attempts.
-    const { length } = service.calls
-    service.habits = {}
-    await expect(store.prove()).rejects.toMatchObject(refused)
-    await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject(refused)
-    expect(service.calls).toHaveLength(length)
-    expect(await (await openBy(open)).write('a/1', 'x', undefined)).toBeDefined()
-  })
+/** A new bucket for each test of a block, and the stores on it that the test has opened. */
+class Bucket {
+  service = new BucketServer()
+  port = 0
+  readonly #closing: (() => unknown)[] = []
 
-  it('is proved once, however many writes begin together, and nothing is left', async () => {
-    const store = await openBy(open)
-    await Promise.all(Array.from({ length: 5 }, (_, i) => store.write(`a/${i}`, 'x', undefined)))
-    await store.prove()
-    const actions = proofCalls().map(({ action }) => action)
-    expect(actions.filter((action) => action === 'PutObject')).toHaveLength(writesOfProof)
-    expect(actions).toHaveLength(requestsOfProof)
-    expect(leftBehind()).toEqual([])
-  })
+  constructor() {
+    beforeEach(async () => {
+      this.service = new BucketServer()
+      this.port = await this.service.listen()
+    })
+    afterEach(() => {
+      for (const close of this.#closing.splice(0)) close()
+      this.service.close()
+    })
+  }
 
-  it('is proved by several processes at once', async () => {
-    const stores = await Promise.all(Array.from({ length: 5 }, () => openBy(open)))
-    const versions = await Promise.all(stores.map((store, i) => store.write(`a/${i}`, 'x', undefined)))
-    expect(versions.filter((version) => version !== undefined)).toHaveLength(5)
-    expect(leftBehind()).toEqual([])
-  })
+  async openBy(open: Open): Promise<ObjectStore> {
+    const { store, close } = await open(this.port)
+    this.#closing.push(close)
+    return store as ObjectStore
+  }
 
-  it('is never proved by a lost answer, and is proved later', async () => {
-    for (let lost = 1; lost <= requestsOfProof; lost++) {
-      let count = 0
-      let action = ''
-      service.habits = {
-        after(call) {
-          if (!isOfProof(call) || ++count !== lost) return false
-          action = call.action
-          return true
-        },
-      }
-      const store = await openBy(open)
-      const outcome = await store.prove().catch((error: Error) => error)
-      // The SDKs repeat every call, and `fetch` repeats reads.
-      if (name === 'aws4fetch' && action !== 'GetObject') {
-        expect(outcome).toMatchObject({ message: expect.stringContaining('cannot be reached') })
-      } else expect(outcome, `lost answer ${lost}`).toBeUndefined()
+  byFetch(): Promise<ObjectStore> {
+    return this.openBy(s3Clients['aws4fetch'] as Open)
+  }
+
+  proofCalls(): Call[] {
+    return this.service.calls.filter(isOfProof)
+  }
+
+  leftBehind(): string[] {
+    return this.service.names().filter((name) => name.includes('.proof/'))
+  }
+}
+
+// The clients side by side, because most of the time is spent waiting.
+describe.concurrent.each(Object.entries({ ...s3Clients, ...googleClients }))('a bucket by %s', (name, open) => {
+  describe.sequential('in turn', () => {
+    const bucket = new Bucket()
+    it.each<[string, Habits['ignores'], string]>([
+      ['If-None-Match', ['ifNoneMatch'], 'writes over an object despite If-None-Match'],
+      ['If-Match', ['ifMatch'], 'lets two writes land that expect the same ETag'],
+      ['If-Match of a missing object', ['ifMatch of a missing object'], 'writes an object that is missing'],
+      [
+        'all conditions',
+        ['ifNoneMatch', 'ifMatch', 'ifMatch of a missing object', 'ifMatch of a delete'],
+        'If-None-Match',
+      ],
+    ])('is refused if it ignores %s, and has nothing of the proof afterwards', async (_, ignores = [], words) => {
+      bucket.service.habits = { ignores }
+      const store = await bucket.openBy(open)
+      const refused = { code: 'ERR_STORE_UNSAFE', message: expect.stringContaining(words) }
+      await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject(refused)
+      expect(bucket.service.names()).toEqual([])
+      // A bucket that enforces conditions only at times would pass one of many attempts.
+      const { length } = bucket.service.calls
+      bucket.service.habits = {}
+      await expect(store.prove()).rejects.toMatchObject(refused)
+      await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject(refused)
+      expect(bucket.service.calls).toHaveLength(length)
+      expect(await (await bucket.openBy(open)).write('a/1', 'x', undefined)).toBeDefined()
+    })
+
+    it('is proved once, however many writes begin together, and nothing is left', async () => {
+      const store = await bucket.openBy(open)
+      await Promise.all(Array.from({ length: 5 }, (_, i) => store.write(`a/${i}`, 'x', undefined)))
       await store.prove()
-      expect(leftBehind(), `lost answer ${lost}`).toEqual([])
-    }
-  })
+      const actions = bucket.proofCalls().map(({ action }) => action)
+      expect(actions.filter((action) => action === 'PutObject')).toHaveLength(writesOfProof)
+      expect(actions).toHaveLength(requestsOfProof)
+      expect(bucket.leftBehind()).toEqual([])
+    })
 
-  it('is never proved by a 409, which says nothing about the condition, and is proved later', async () => {
-    const conflictsAt = (step: number, ignores: Habits['ignores'] = []) => {
-      let writes = 0
-      service.habits = {
-        ignores,
-        before(call) {
-          const isWrite = isOfProof(call) && call.action === 'PutObject'
-          service.habits.fault = isWrite && ++writes === step ? 'answers conflicts' : undefined
-        },
+    it('is proved by several processes at once', async () => {
+      const stores = await Promise.all(Array.from({ length: 5 }, () => bucket.openBy(open)))
+      const versions = await Promise.all(stores.map((store, i) => store.write(`a/${i}`, 'x', undefined)))
+      expect(versions.filter((version) => version !== undefined)).toHaveLength(5)
+      expect(bucket.leftBehind()).toEqual([])
+    })
+
+    it('is never proved by a lost answer, and is proved later', async () => {
+      for (let lost = 1; lost <= requestsOfProof; lost++) {
+        let count = 0
+        let action = ''
+        bucket.service.habits = {
+          after(call) {
+            if (!isOfProof(call) || ++count !== lost) return false
+            action = call.action
+            return true
+          },
+        }
+        const store = await bucket.openBy(open)
+        const outcome = await store.prove().catch((error: Error) => error)
+        // The SDKs repeat every call, and `fetch` repeats reads.
+        if (name === 'aws4fetch' && action !== 'GetObject') {
+          expect(outcome).toMatchObject({ message: expect.stringContaining('cannot be reached') })
+        } else expect(outcome, `lost answer ${lost}`).toBeUndefined()
+        await store.prove()
+        expect(bucket.leftBehind(), `lost answer ${lost}`).toEqual([])
       }
-    }
-    for (let step = 1; step <= writesOfProof; step++) {
+    })
+
+    it('is never proved by a 409, which says nothing about the condition, and is proved later', async () => {
+      const conflictsAt = (step: number, ignores: Habits['ignores'] = []) => {
+        let writes = 0
+        bucket.service.habits = {
+          ignores,
+          before(call) {
+            const isWrite = isOfProof(call) && call.action === 'PutObject'
+            bucket.service.habits.fault = isWrite && ++writes === step ? 'answers conflicts' : undefined
+          },
+        }
+      }
+      for (let step = 1; step <= writesOfProof; step++) {
+        for (const ignored of ['ifNoneMatch', 'ifMatch', 'ifMatch of a missing object'] as const) {
+          conflictsAt(step, [ignored])
+          const outcome = await (await bucket.openBy(open)).prove().catch((error: Error) => error)
+          expect(outcome, `${ignored}, a 409 to write ${step}`).toBeInstanceOf(Error)
+        }
+        conflictsAt(step)
+        const store = await bucket.openBy(open)
+        await store.prove().catch(() => {})
+        await store.prove()
+      }
+      expect(bucket.service.names().filter((name) => name.includes('none'))).toEqual([])
+    })
+
+    it('is never proved if a rule removes the object, and the bucket ignores a condition', async () => {
       for (const ignored of ['ifNoneMatch', 'ifMatch', 'ifMatch of a missing object'] as const) {
-        conflictsAt(step, [ignored])
-        const outcome = await (await openBy(open)).prove().catch((error: Error) => error)
-        expect(outcome, `${ignored}, a 409 to write ${step}`).toBeInstanceOf(Error)
+        for (let step = 1; step <= requestsOfProof; step++) {
+          let count = 0
+          bucket.service.habits = {
+            ignores: [ignored],
+            after: (call) => void (isOfProof(call) && ++count === step && bucket.service.empty()),
+          }
+          const store = await bucket.openBy(open)
+          await expect(store.prove(), `${ignored}, removed after ${step}`).rejects.toMatchObject({
+            code: expect.stringMatching(/^ERR_STORE_UN(SAFE|AVAILABLE)$/),
+          })
+        }
       }
-      conflictsAt(step)
-      const store = await openBy(open)
-      await store.prove().catch(() => {})
-      await store.prove()
-    }
-    expect(service.names().filter((name) => name.includes('none'))).toEqual([])
-  })
+    })
 
-  it('is never proved if a rule removes the object, and the bucket ignores a condition', async () => {
-    for (const ignored of ['ifNoneMatch', 'ifMatch', 'ifMatch of a missing object'] as const) {
+    it('is proved by a later attempt if a rule removes the object', async () => {
       for (let step = 1; step <= requestsOfProof; step++) {
         let count = 0
-        service.habits = {
-          ignores: [ignored],
-          after: (call) => void (isOfProof(call) && ++count === step && service.empty()),
+        bucket.service.habits = {
+          after: (call) => void (isOfProof(call) && ++count === step && bucket.service.empty()),
         }
-        const store = await openBy(open)
-        await expect(store.prove(), `${ignored}, removed after ${step}`).rejects.toMatchObject({
-          code: expect.stringMatching(/^ERR_STORE_UN(SAFE|AVAILABLE)$/),
-        })
+        const store = await bucket.openBy(open)
+        const outcome = await store.prove().catch((error: Error) => error)
+        // Two creates land if a rule removes the object between them. That store stays refused.
+        const isRefused = (outcome as { code?: string } | undefined)?.code === 'ERR_STORE_UNSAFE'
+        expect(isRefused, `removed after ${step}`).toBe(step === 1)
+        await (isRefused ? await bucket.openBy(open) : store).prove()
+        expect(bucket.leftBehind()).toEqual([])
       }
-    }
-  })
-
-  it('is proved by a later attempt if a rule removes the object', async () => {
-    for (let step = 1; step <= requestsOfProof; step++) {
-      let count = 0
-      service.habits = { after: (call) => void (isOfProof(call) && ++count === step && service.empty()) }
-      const store = await openBy(open)
-      const outcome = await store.prove().catch((error: Error) => error)
-      // Two creates land if a rule removes the object between them. That store stays refused.
-      const isRefused = (outcome as { code?: string } | undefined)?.code === 'ERR_STORE_UNSAFE'
-      expect(isRefused, `removed after ${step}`).toBe(step === 1)
-      await (isRefused ? await openBy(open) : store).prove()
-      expect(leftBehind()).toEqual([])
-    }
-  })
-
-  it('is not used without the right to delete, and the object goes when the right is there', async () => {
-    service.habits = { fault: 'denies deletes' }
-    const store = await openBy(open)
-    await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject({
-      code: 'ERR_STORE_UNAVAILABLE',
-      message: expect.stringMatching(/answered 403 when it was asked to delete .*; grant the rights/),
     })
-    expect(leftBehind()).toHaveLength(1)
-    expect(await store.advice?.()).toEqual([expect.stringContaining('has 1 objects below graupel.proof/')])
-    service.habits = {}
-    expect(await store.write('a/1', 'x', undefined)).toBeDefined()
-    expect(service.names()).toEqual(['ids/graupel/a/1'])
-    expect(await store.advice?.()).toEqual([])
-  })
 
-  it.each(['ifNoneMatch', 'ifMatch'] as const)(
-    'is refused if it compares %s first and writes later, so that two writes pass',
-    async (condition) => {
-      let inside = 0
-      let meet = () => {}
-      const both = new Promise<void>((resolve) => {
-        meet = resolve
+    it('is not used without the right to delete, and the object goes when the right is there', async () => {
+      bucket.service.habits = { fault: 'denies deletes' }
+      const store = await bucket.openBy(open)
+      await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject({
+        code: 'ERR_STORE_UNAVAILABLE',
+        message: expect.stringMatching(/answered 403 when it was asked to delete .*; grant the rights/),
       })
-      service.habits = {
-        between: async (call) => {
-          if (call[condition] === undefined) return
-          if (++inside === 2) meet()
-          await both
+      expect(bucket.leftBehind()).toHaveLength(1)
+      expect(await store.advice?.()).toEqual([expect.stringContaining('has 1 objects below graupel.proof/')])
+      bucket.service.habits = {}
+      expect(await store.write('a/1', 'x', undefined)).toBeDefined()
+      expect(bucket.service.names()).toEqual(['ids/graupel/a/1'])
+      expect(await store.advice?.()).toEqual([])
+    })
+
+    it.each(['ifNoneMatch', 'ifMatch'] as const)(
+      'is refused if it compares %s first and writes later, so that two writes pass',
+      async (condition) => {
+        let inside = 0
+        let meet = () => {}
+        const both = new Promise<void>((resolve) => {
+          meet = resolve
+        })
+        bucket.service.habits = {
+          between: async (call) => {
+            if (call[condition] === undefined) return
+            if (++inside === 2) meet()
+            await both
+          },
+        }
+        const store = await bucket.openBy(open)
+        await expect(store.prove()).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
+        expect(bucket.leftBehind()).toEqual([])
+      },
+      15_000,
+    )
+
+    it('is not used if reads have the ETags of a proxy, and not those of writes', async () => {
+      bucket.service.habits = {
+        shows: (_, present) =>
+          present && { ...present, etag: `W/${present.etag}`, generation: `1${present.generation}` },
+      }
+      const store = await bucket.openBy(open)
+      await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject({
+        code: 'ERR_STORE_UNAVAILABLE',
+        message: expect.stringContaining('with another ETag than the write; look whether a proxy changes ETags'),
+      })
+      bucket.service.habits = {}
+      await store.prove()
+      expect(bucket.leftBehind()).toEqual([])
+    })
+
+    it('is not used if a cache answers reads', async () => {
+      const cache = new Map<string, Stored>()
+      bucket.service.habits = {
+        shows({ name }, present) {
+          if (present !== undefined && !cache.has(name)) cache.set(name, present)
+          return cache.get(name)
         },
       }
-      const store = await openBy(open)
+      const store = await bucket.openBy(open)
+      await expect(store.prove()).rejects.toMatchObject({
+        code: 'ERR_STORE_UNAVAILABLE',
+        message: expect.stringMatching(/with its text before a write; look whether a proxy .* keeps answers/),
+      })
+      bucket.service.habits = {}
+      await store.prove()
+      expect(bucket.leftBehind()).toEqual([])
+    })
+
+    it('removes nothing if a cache hides that it deletes without conditions', async () => {
+      const cache = new Map<string, Stored>()
+      bucket.service.habits = {
+        ignores: ['ifMatch of a delete'],
+        // The cache forgets an object that is written, and none that is deleted.
+        before: ({ action, name }) => void (action === 'PutObject' && cache.delete(name)),
+        shows({ name }, present) {
+          if (present !== undefined && !cache.has(name)) cache.set(name, present)
+          return cache.get(name)
+        },
+      }
+      const store = await bucket.openBy(open)
+      const version = (await store.write('a/1', 'x', undefined)) as string
+      await expect(store.remove('a/1', version)).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
+      expect(bucket.service.names()).toEqual(['ids/graupel/a/1'])
+    })
+
+    it('is refused if a client repeats a write over a missing object that has landed', async () => {
+      bucket.service.habits = {
+        ignores: ['ifMatch of a missing object'],
+        after: ({ action, name, ifMatch }) =>
+          action === 'PutObject' && name.endsWith('-none') && ifMatch !== undefined && ++lost === 1,
+      }
+      let lost = 0
+      const store = await bucket.openBy(open)
+      await expect(store.prove()).rejects.toBeInstanceOf(Error)
       await expect(store.prove()).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
-      expect(leftBehind()).toEqual([])
-    },
-    15_000,
-  )
-
-  it('is not used if reads have the ETags of a proxy, and not those of writes', async () => {
-    service.habits = {
-      shows: (_, present) => present && { ...present, etag: `W/${present.etag}`, generation: `1${present.generation}` },
-    }
-    const store = await openBy(open)
-    await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject({
-      code: 'ERR_STORE_UNAVAILABLE',
-      message: expect.stringContaining('with another ETag than the write; look whether a proxy changes ETags'),
+      expect(bucket.leftBehind()).toEqual([])
     })
-    service.habits = {}
-    await store.prove()
-    expect(leftBehind()).toEqual([])
-  })
 
-  it('is not used if a cache answers reads', async () => {
-    const cache = new Map<string, Stored>()
-    service.habits = {
-      shows({ name }, present) {
-        if (present !== undefined && !cache.has(name)) cache.set(name, present)
-        return cache.get(name)
-      },
-    }
-    const store = await openBy(open)
-    await expect(store.prove()).rejects.toMatchObject({
-      code: 'ERR_STORE_UNAVAILABLE',
-      message: expect.stringMatching(/with its text before a write; look whether a proxy .* keeps answers/),
+    it('removes a record that has the expected version, and no other', async () => {
+      const store = await bucket.openBy(open)
+      const first = (await store.write('a/1', 'x', undefined)) as string
+      const second = (await store.write('a/1', 'x', first)) as string
+      expect(await store.remove('a/1', first)).toBe(false)
+      expect(await store.remove('a/1', 'no version')).toBe(false)
+      expect(await store.remove('a/1', second)).toBe(true)
+      expect(await store.remove('a/1', second)).toBe(false)
+      expect(await store.read('a/1')).toBeUndefined()
+      expect(await store.write('a/1', 'late', second)).toBeUndefined()
     })
-    service.habits = {}
-    await store.prove()
-    expect(leftBehind()).toEqual([])
-  })
 
-  it('removes nothing if a cache hides that it deletes without conditions', async () => {
-    const cache = new Map<string, Stored>()
-    service.habits = {
-      ignores: ['ifMatch of a delete'],
-      // The cache forgets an object that is written, and none that is deleted.
-      before: ({ action, name }) => void (action === 'PutObject' && cache.delete(name)),
-      shows({ name }, present) {
-        if (present !== undefined && !cache.has(name)) cache.set(name, present)
-        return cache.get(name)
-      },
-    }
-    const store = await openBy(open)
-    const version = (await store.write('a/1', 'x', undefined)) as string
-    await expect(store.remove('a/1', version)).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
-    expect(service.names()).toEqual(['ids/graupel/a/1'])
-  })
-
-  it('is refused if a client repeats a write over a missing object that has landed', async () => {
-    service.habits = {
-      ignores: ['ifMatch of a missing object'],
-      after: ({ action, name, ifMatch }) =>
-        action === 'PutObject' && name.endsWith('-none') && ifMatch !== undefined && ++lost === 1,
-    }
-    let lost = 0
-    const store = await openBy(open)
-    await expect(store.prove()).rejects.toBeInstanceOf(Error)
-    await expect(store.prove()).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
-    expect(leftBehind()).toEqual([])
-  })
-
-  it('removes a record that has the expected version, and no other', async () => {
-    const store = await openBy(open)
-    const first = (await store.write('a/1', 'x', undefined)) as string
-    const second = (await store.write('a/1', 'x', first)) as string
-    expect(await store.remove('a/1', first)).toBe(false)
-    expect(await store.remove('a/1', 'no version')).toBe(false)
-    expect(await store.remove('a/1', second)).toBe(true)
-    expect(await store.remove('a/1', second)).toBe(false)
-    expect(await store.read('a/1')).toBeUndefined()
-    expect(await store.write('a/1', 'late', second)).toBeUndefined()
-  })
-
-  it('is used if it deletes without conditions, but removes nothing', async () => {
-    service.habits = { ignores: ['ifMatch of a delete'] }
-    const store = await openBy(open)
-    const version = (await store.write('a/1', 'x', undefined)) as string
-    await expect(store.remove('a/1', version)).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
-    expect(service.names()).toEqual(['ids/graupel/a/1'])
+    it('is used if it deletes without conditions, but removes nothing', async () => {
+      bucket.service.habits = { ignores: ['ifMatch of a delete'] }
+      const store = await bucket.openBy(open)
+      const version = (await store.write('a/1', 'x', undefined)) as string
+      await expect(store.remove('a/1', version)).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
+      expect(bucket.service.names()).toEqual(['ids/graupel/a/1'])
+    })
   })
 })
 
 describe.each(Object.entries(s3Clients))('equal ETags of two writes, by %s', (_, open) => {
+  const bucket = new Bucket()
   it('are refused, also if a second ends during the proof', async () => {
     for (let before = 0; before <= writesOfProof; before++) {
       let landed = 0
-      service.habits = { etagOf: (body) => `"${landed++ < before ? 'a' : 'b'}-${body.length}"` }
-      const store = await openBy(open)
+      bucket.service.habits = { etagOf: (body) => `"${landed++ < before ? 'a' : 'b'}-${body.length}"` }
+      const store = await bucket.openBy(open)
       const refused = { code: 'ERR_STORE_UNSAFE' }
       await expect(store.prove(), `the second ends after ${before} writes`).rejects.toMatchObject(refused)
-      expect(leftBehind()).toEqual([])
+      expect(bucket.leftBehind()).toEqual([])
     }
   })
 })
 
-it('a service without conditional writes is refused', async () => {
-  service.habits = { fault: 'has no conditional writes' }
-  for (const open of Object.values(s3Clients)) {
-    const store = await openBy(open)
-    await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
-  }
-})
+describe('a bucket', () => {
+  const bucket = new Bucket()
 
-it('reads need no proof', async () => {
-  const store = await byFetch()
-  await store.read('a/1')
-  await store.list('a/')
-  await store.nowMs?.()
-  expect(proofCalls()).toEqual([])
-})
+  it('a service without conditional writes is refused', async () => {
+    bucket.service.habits = { fault: 'has no conditional writes' }
+    for (const open of Object.values(s3Clients)) {
+      const store = await bucket.openBy(open)
+      await expect(store.write('a/1', 'x', undefined)).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
+    }
+  })
 
-it('a bucket with versioning is used: a delete marker counts as no object', async () => {
-  service.habits = { isVersioned: true }
-  const store = await byFetch()
-  const version = (await store.write('a/1', 'x', undefined)) as string
-  expect(await store.remove('a/1', version)).toBe(true)
-  expect(await store.write('a/1', 'y', version)).toBeUndefined()
-  expect(await store.write('a/1', 'z', undefined)).toBeDefined()
-  expect(service.versions.get('ids/graupel/a/1')).toHaveLength(3)
+  it('reads need no proof', async () => {
+    const store = await bucket.byFetch()
+    await store.read('a/1')
+    await store.list('a/')
+    await store.nowMs?.()
+    expect(bucket.proofCalls()).toEqual([])
+  })
+
+  it('a bucket with versioning is used: a delete marker counts as no object', async () => {
+    bucket.service.habits = { isVersioned: true }
+    const store = await bucket.byFetch()
+    const version = (await store.write('a/1', 'x', undefined)) as string
+    expect(await store.remove('a/1', version)).toBe(true)
+    expect(await store.write('a/1', 'y', version)).toBeUndefined()
+    expect(await store.write('a/1', 'z', undefined)).toBeDefined()
+    expect(bucket.service.versions.get('ids/graupel/a/1')).toHaveLength(3)
+  })
 })
 
 describe('without the proof', () => {
+  const bucket = new Bucket()
   const children: ChildProcess[] = []
   afterEach(() => {
     for (const child of children.splice(0)) child.kill('SIGKILL')
@@ -330,7 +358,7 @@ describe('without the proof', () => {
     const both = new Promise<void>((resolve) => {
       open = resolve
     })
-    service.habits.before = async ({ action, name }) => {
+    bucket.service.habits.before = async ({ action, name }) => {
       if (action !== 'ListBucket' || !/leases/.test(name)) return
       if (++lists === 2) open()
       await both
@@ -341,7 +369,7 @@ describe('without the proof', () => {
         const program = join(repository, 'test/stores/programs/unproved.ts')
         // Each process is a host of its own.
         const env = { ...process.env, GRAUPEL_NODE_UNIQUE: '1' }
-        const child = spawn(process.execPath, [...words, program, `${port}`], {
+        const child = spawn(process.execPath, [...words, program, `${bucket.port}`], {
           env,
           stdio: ['pipe', 'pipe', 'ignore'],
         })
@@ -360,7 +388,7 @@ describe('without the proof', () => {
   }
 
   it('two processes make equal ids on a bucket that ignores conditions', async () => {
-    service.habits = { ignores: ['ifNoneMatch', 'ifMatch'] }
+    bucket.service.habits = { ignores: ['ifNoneMatch', 'ifMatch'] }
     const [one, other] = await idsOfTwo()
     expect(Math.min(one.length, other.length)).toBeGreaterThan(100)
     const others = new Set(other)

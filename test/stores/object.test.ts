@@ -35,7 +35,8 @@ const wrongOnS3: typeof wrong = {
   'sees a wrong clock': /answered 403 when .*RequestTimeTooSkewed.*; set the clock of this host, by NTP$/,
 }
 
-describe.each(Object.entries(clients))('a bucket by %s', (name, open) => {
+// The clients side by side, because most of the time is spent waiting.
+describe.concurrent.each(Object.entries(clients))('a bucket by %s', (name, open) => {
   let service: BucketServer
   let opened: Opened
   beforeAll(async () => {
@@ -50,172 +51,174 @@ describe.each(Object.entries(clients))('a bucket by %s', (name, open) => {
     service?.close()
   })
 
-  for (const { name, run } of storeContract(async () => opened.store)) it(name, run)
+  describe.sequential('in turn', () => {
+    for (const { name, run } of storeContract(async () => opened.store)) it(name, run)
 
-  /** Makes each call, also a write of a store that has no proof yet, and returns the errors. */
-  async function errors(): Promise<(Error & { code?: string })[]> {
-    const { port } = service.server.address() as { port: number }
-    const fresh = await open(port)
-    const { store } = opened
-    const results = await Promise.allSettled([
-      store.read('a/1'),
-      store.list('a/'),
-      store.write('a/1', 'x', undefined),
-      store.nowMs?.(),
-      fresh.store.write('a/2', 'x', undefined),
-    ])
-    fresh.close()
-    return results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-  }
-
-  it.each(Object.entries(name === 'google-cloud' ? wrong : { ...wrong, ...wrongOnS3 }))(
-    'says what to do if it %s',
-    async (fault, message) => {
-      service.habits = { fault: fault as keyof typeof faults }
-      const found = await errors()
-      expect(found.length).toBeGreaterThan(0)
-      for (const error of found)
-        expect(error).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', message: expect.stringMatching(message) })
-    },
-  )
-
-  it('asks for a later try if it throttles', async () => {
-    service.habits = { fault: 'throttles' }
-    const calls = callsOf(opened.store, 30_000)
-    await expect(calls.read('a/1')).rejects.toMatchObject({
-      code: 'ERR_STORE_UNAVAILABLE',
-      message: expect.stringMatching(
-        /failed: \S+ (bucket|at) .* answered (429|503).*; it asks to wait for 7 s; try again$/,
-      ),
-    })
-  }, 60_000)
-
-  it('takes a 409 of two writes for no answer, and repeats the write', async () => {
-    const version = await opened.store.write('conflict/0', 'x', undefined)
-    service.habits = { fault: 'answers conflicts' }
-    const failed = {
-      message: expect.stringMatching(/answered 409 when it was asked to write .*conflicting operation$/),
+    /** Makes each call, also a write of a store that has no proof yet, and returns the errors. */
+    async function errors(): Promise<(Error & { code?: string })[]> {
+      const { port } = service.server.address() as { port: number }
+      const fresh = await open(port)
+      const { store } = opened
+      const results = await Promise.allSettled([
+        store.read('a/1'),
+        store.list('a/'),
+        store.write('a/1', 'x', undefined),
+        store.nowMs?.(),
+        fresh.store.write('a/2', 'x', undefined),
+      ])
+      fresh.close()
+      return results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
     }
-    await expect(opened.store.write('conflict/0', 'y', version)).rejects.toMatchObject(failed)
-    await expect(opened.store.write('conflict/1', 'y', undefined)).rejects.toMatchObject(failed)
-    let conflicts = 0
-    service.habits = {
-      before() {
-        service.habits.fault = ++conflicts <= 2 ? 'answers conflicts' : undefined
+
+    it.each(Object.entries(name === 'google-cloud' ? wrong : { ...wrong, ...wrongOnS3 }))(
+      'says what to do if it %s',
+      async (fault, message) => {
+        service.habits = { fault: fault as keyof typeof faults }
+        const found = await errors()
+        expect(found.length).toBeGreaterThan(0)
+        for (const error of found)
+          expect(error).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', message: expect.stringMatching(message) })
       },
-    }
-    const written = await callsOf(opened.store).write('conflict/0', 'y', version, inSeconds(30))
-    expect(written).toMatchObject({ landed: true })
-  })
+    )
 
-  it('refuses what is no bucket', async () => {
-    service.habits = { instead: { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Sign in</h1>' } }
-    const { store } = opened
-    const calls = [() => store.read('a/1'), () => store.write('a/1', 'x', undefined), async () => store.nowMs?.()]
-    for (const call of calls) {
-      await expect(call()).rejects.toMatchObject({
+    it('asks for a later try if it throttles', async () => {
+      service.habits = { fault: 'throttles' }
+      const calls = callsOf(opened.store, 30_000)
+      await expect(calls.read('a/1')).rejects.toMatchObject({
         code: 'ERR_STORE_UNAVAILABLE',
-        message: expect.stringMatching(/; is this the address of the bucket, and no website or proxy\?$/),
+        message: expect.stringMatching(
+          /failed: \S+ (bucket|at) .* answered (429|503).*; it asks to wait for 1 s; try again$/,
+        ),
       })
-    }
-  })
+    }, 60_000)
 
-  it('refuses an object that another program has written', async () => {
-    const stored = { text: 'hello', etag: '"1"', generation: '1' }
-    service.versions.set('ids/graupel/foreign/1', [stored])
-    await expect(opened.store.read('foreign/1')).rejects.toMatchObject({
-      code: 'ERR_STORE_INVALID',
-      message: expect.stringContaining('graupel/foreign/1'),
-    })
-    service.versions.delete('ids/graupel/foreign/1')
-  })
-
-  it.each(['a//1', '/a', 'a/.', 'a/../b', 'a/b.'])('refuses the key %s', async (key) => {
-    for (const call of [opened.store.read(key), opened.store.write(key, 'x', undefined)]) {
-      await expect(call).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' })
-    }
-  })
-
-  it('writes nothing if it expects any version that no record has', async () => {
-    const first = await opened.store.write('any/version', 'first', undefined)
-    for (const version of ['', ' ', 'x', '0', `${first?.slice(0, 36)}`, `${first?.slice(0, 36)} `]) {
-      expect(await opened.store.write('any/version', 'over it', version)).toBeUndefined()
-      expect(await opened.store.write('any/missing', 'new', version)).toBeUndefined()
-    }
-    expect(await opened.store.read('any/missing')).toBeUndefined()
-    expect(await opened.store.read('any/version')).toEqual({ key: 'any/version', value: 'first', version: first })
-  })
-
-  it('lists several pages', async () => {
-    const keys = Array.from({ length: 7 }, (_, i) => `pages/${i}&<${i}`)
-    await Promise.all(keys.map((key) => opened.store.write(key, key, undefined)))
-    service.habits = { pageSize: 3 }
-    expect((await opened.store.list('pages/')).map(({ key }) => key).sort()).toEqual(keys)
-  })
-
-  it('counts a record that goes during a list as missing', async () => {
-    await opened.store.write('going/1', 'x', undefined)
-    service.habits = {
-      after: ({ action }) => void (action === 'ListBucket' && service.versions.delete('ids/graupel/going/1')),
-    }
-    expect(await opened.store.list('going/')).toEqual([])
-  })
-
-  it('has the time of the answer, also of an object that is missing', async () => {
-    await opened.store.write('time/1', 'x', undefined)
-    for (const key of [undefined, 'time/1', 'time/none']) {
-      expect(Math.abs(((await opened.store.nowMs?.(undefined, key)) as number) - Date.now())).toBeLessThan(2000)
-    }
-  })
-
-  it.each(['denies writes', 'throttles', 'has expired credentials'] as const)(
-    'lets ids go on to the ceiling if it %s, and then come back',
-    async (fault) => {
-      await using lease = await acquireLease({ store: opened.store, namespace: freshNamespace(), windowMs: 1000 })
-      const ids = createGenerator({ lease })
-      const make = () => {
-        try {
-          ids.next()
-        } catch (error) {
-          return (error as { code: string }).code
-        }
-        return 'made'
+    it('takes a 409 of two writes for no answer, and repeats the write', async () => {
+      const version = await opened.store.write('conflict/0', 'x', undefined)
+      service.habits = { fault: 'answers conflicts' }
+      const failed = {
+        message: expect.stringMatching(/answered 409 when it was asked to write .*conflicting operation$/),
       }
-      service.habits = { fault }
-      expect(make()).toBe('made')
-      await until(() => make() === 'ERR_LEASE_EXPIRED')
-      service.habits = {}
-      await until(() => make() === 'made')
-      expect(lease.signal.aborted).toBe(false)
-    },
-  )
+      await expect(opened.store.write('conflict/0', 'y', version)).rejects.toMatchObject(failed)
+      await expect(opened.store.write('conflict/1', 'y', undefined)).rejects.toMatchObject(failed)
+      let conflicts = 0
+      service.habits = {
+        before() {
+          service.habits.fault = ++conflicts <= 2 ? 'answers conflicts' : undefined
+        },
+      }
+      const written = await callsOf(opened.store).write('conflict/0', 'y', version, inSeconds(30))
+      expect(written).toMatchObject({ landed: true })
+    })
 
-  it('makes the requests a day that docs/stores/object.md says', async () => {
-    const lease = await acquireLease({ store: opened.store, namespace: freshNamespace(), windowMs: 1200 })
-    await until(() => lease.stats().renewals >= 1)
-    const before = lease.stats()
-    const from = service.calls.length
-    await until(() => lease.stats().renewals >= before.renewals + 10)
-    const { renewals, failures } = lease.stats()
-    const calls = service.calls.slice(from)
-    await lease.release()
-    const count = (action: string) => calls.filter((call) => call.action === action).length
-    // A renewal may be under way at both ends. A busy machine may make a call fail, which is then repeated.
-    const near = 1 + 4 * (failures - before.failures)
-    expect(Math.abs(count('PutObject') - (renewals - before.renewals))).toBeLessThanOrEqual(near)
-    expect(Math.abs(count('GetObject') - (renewals - before.renewals))).toBeLessThanOrEqual(near)
-    expect(count('ListBucket') + count('DeleteObject')).toBe(0)
-    // Rows such as | 15 s | 1 728 000 | 1 728 000 | 9.33 |
-    const row = /^\| (\d+) (s|min|h)\b[^|]*\| ([\d ]+) \| ([\d ]+) \| ([\d.]+) \|$/gm
-    const rows = [...read('docs/stores/object.md').matchAll(row)]
-    expect(rows).toHaveLength(5)
-    for (const [, size, unit, ofWrites = '', ofReads = '', dollars] of rows) {
-      const windowSeconds = Number(size) * { s: 1, min: 60, h: 3600 }[unit as 's' | 'min' | 'h']
-      const aDay = (100 * 86_400) / (windowSeconds / 3)
-      const said = (text: string) => Number(text.replaceAll(' ', ''))
-      expect([said(ofWrites), said(ofReads)]).toEqual([aDay, aDay])
-      expect(Math.abs(Number(dollars) - (aDay * (0.005 + 0.0004)) / 1000)).toBeLessThan(0.01)
-    }
+    it('refuses what is no bucket', async () => {
+      service.habits = { instead: { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Sign in</h1>' } }
+      const { store } = opened
+      const calls = [() => store.read('a/1'), () => store.write('a/1', 'x', undefined), async () => store.nowMs?.()]
+      for (const call of calls) {
+        await expect(call()).rejects.toMatchObject({
+          code: 'ERR_STORE_UNAVAILABLE',
+          message: expect.stringMatching(/; is this the address of the bucket, and no website or proxy\?$/),
+        })
+      }
+    })
+
+    it('refuses an object that another program has written', async () => {
+      const stored = { text: 'hello', etag: '"1"', generation: '1' }
+      service.versions.set('ids/graupel/foreign/1', [stored])
+      await expect(opened.store.read('foreign/1')).rejects.toMatchObject({
+        code: 'ERR_STORE_INVALID',
+        message: expect.stringContaining('graupel/foreign/1'),
+      })
+      service.versions.delete('ids/graupel/foreign/1')
+    })
+
+    it.each(['a//1', '/a', 'a/.', 'a/../b', 'a/b.'])('refuses the key %s', async (key) => {
+      for (const call of [opened.store.read(key), opened.store.write(key, 'x', undefined)]) {
+        await expect(call).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' })
+      }
+    })
+
+    it('writes nothing if it expects any version that no record has', async () => {
+      const first = await opened.store.write('any/version', 'first', undefined)
+      for (const version of ['', ' ', 'x', '0', `${first?.slice(0, 36)}`, `${first?.slice(0, 36)} `]) {
+        expect(await opened.store.write('any/version', 'over it', version)).toBeUndefined()
+        expect(await opened.store.write('any/missing', 'new', version)).toBeUndefined()
+      }
+      expect(await opened.store.read('any/missing')).toBeUndefined()
+      expect(await opened.store.read('any/version')).toEqual({ key: 'any/version', value: 'first', version: first })
+    })
+
+    it('lists several pages', async () => {
+      const keys = Array.from({ length: 7 }, (_, i) => `pages/${i}&<${i}`)
+      await Promise.all(keys.map((key) => opened.store.write(key, key, undefined)))
+      service.habits = { pageSize: 3 }
+      expect((await opened.store.list('pages/')).map(({ key }) => key).sort()).toEqual(keys)
+    })
+
+    it('counts a record that goes during a list as missing', async () => {
+      await opened.store.write('going/1', 'x', undefined)
+      service.habits = {
+        after: ({ action }) => void (action === 'ListBucket' && service.versions.delete('ids/graupel/going/1')),
+      }
+      expect(await opened.store.list('going/')).toEqual([])
+    })
+
+    it('has the time of the answer, also of an object that is missing', async () => {
+      await opened.store.write('time/1', 'x', undefined)
+      for (const key of [undefined, 'time/1', 'time/none']) {
+        expect(Math.abs(((await opened.store.nowMs?.(undefined, key)) as number) - Date.now())).toBeLessThan(2000)
+      }
+    })
+
+    it.each(['denies writes', 'throttles', 'has expired credentials'] as const)(
+      'lets ids go on to the ceiling if it %s, and then come back',
+      async (fault) => {
+        await using lease = await acquireLease({ store: opened.store, namespace: freshNamespace(), windowMs: 1000 })
+        const ids = createGenerator({ lease })
+        const make = () => {
+          try {
+            ids.next()
+          } catch (error) {
+            return (error as { code: string }).code
+          }
+          return 'made'
+        }
+        service.habits = { fault }
+        expect(make()).toBe('made')
+        await until(() => make() === 'ERR_LEASE_EXPIRED')
+        service.habits = {}
+        await until(() => make() === 'made')
+        expect(lease.signal.aborted).toBe(false)
+      },
+    )
+
+    it('makes the requests a day that docs/stores/object.md says', async () => {
+      const lease = await acquireLease({ store: opened.store, namespace: freshNamespace(), windowMs: 1200 })
+      await until(() => lease.stats().renewals >= 1)
+      const before = lease.stats()
+      const from = service.calls.length
+      await until(() => lease.stats().renewals >= before.renewals + 10)
+      const { renewals, failures } = lease.stats()
+      const calls = service.calls.slice(from)
+      await lease.release()
+      const count = (action: string) => calls.filter((call) => call.action === action).length
+      // A renewal may be under way at both ends. A busy machine may make a call fail, which is then repeated.
+      const near = 1 + 4 * (failures - before.failures)
+      expect(Math.abs(count('PutObject') - (renewals - before.renewals))).toBeLessThanOrEqual(near)
+      expect(Math.abs(count('GetObject') - (renewals - before.renewals))).toBeLessThanOrEqual(near)
+      expect(count('ListBucket') + count('DeleteObject')).toBe(0)
+      // Rows such as | 15 s | 1 728 000 | 1 728 000 | 9.33 |
+      const row = /^\| (\d+) (s|min|h)\b[^|]*\| ([\d ]+) \| ([\d ]+) \| ([\d.]+) \|$/gm
+      const rows = [...read('docs/stores/object.md').matchAll(row)]
+      expect(rows).toHaveLength(5)
+      for (const [, size, unit, ofWrites = '', ofReads = '', dollars] of rows) {
+        const windowSeconds = Number(size) * { s: 1, min: 60, h: 3600 }[unit as 's' | 'min' | 'h']
+        const aDay = (100 * 86_400) / (windowSeconds / 3)
+        const said = (text: string) => Number(text.replaceAll(' ', ''))
+        expect([said(ofWrites), said(ofReads)]).toEqual([aDay, aDay])
+        expect(Math.abs(Number(dollars) - (aDay * (0.005 + 0.0004)) / 1000)).toBeLessThan(0.01)
+      }
+    })
   })
 })
 

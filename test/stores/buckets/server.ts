@@ -68,7 +68,7 @@ const fault = (status: number, code: string, message: string, retryAfter?: numbe
 /** The faults of a service, each as a function that answers before the bucket is asked. */
 export const faults = {
   'has no such bucket': () => fault(404, 'NoSuchBucket', 'The specified bucket does not exist.'),
-  throttles: () => fault(503, 'SlowDown', 'Please reduce your request rate.', 7),
+  throttles: () => fault(503, 'SlowDown', 'Please reduce your request rate.', 1),
   'answers conflicts': ({ action, ifMatch = '', ifNoneMatch = '' }: Call) =>
     action === 'PutObject' && ifMatch + ifNoneMatch !== ''
       ? fault(

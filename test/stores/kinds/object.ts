@@ -50,7 +50,9 @@ export const googleClients: Record<string, Open> = {
 
 function openGoogle(port: number): Opened {
   const { Storage } = load('@google-cloud/storage')
-  const client = new Storage({ apiEndpoint: `http://${host}:${port}`, projectId: 'test' })
+  // By default a repetition waits for up to a minute.
+  const retryOptions = { maxRetryDelay: 1 }
+  const client = new Storage({ apiEndpoint: `http://${host}:${port}`, projectId: 'test', retryOptions })
   return { store: objectStore({ client: client.bucket(bucket) }), close() {} }
 }
 
