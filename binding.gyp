@@ -1,6 +1,6 @@
 {
   "target_defaults": {
-    # The headers of node-addon-api are in node_modules of a clone, and in native/ of the package (scripts/prepack.ts).
+    # The headers of node-addon-api are in node_modules of a clone, and beside the sources in the package (scripts/prepack.ts).
     "include_dirs": ["node_modules/node-addon-api", "native/node-addon-api"],
     # A worker may be terminated inside a call of Node-API. The call then fails, and node-addon-api throws an error.
     # DISABLE_CPP_EXCEPTIONS: node-addon-api throws in JavaScript. node-gyp compiles without C++ exceptions.

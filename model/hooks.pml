@@ -1,5 +1,5 @@
 /*
- * The calls of a program on a lease, and copies of its machine, for Spin: docs/leases.md, "D. Calls of the
+ * The calls of a program on a lease, and copies of its machine, for Spin: docs/lease-proof.md, "D. Calls of the
  * program, and copies that are announced". `npm run model` checks it, and docs/model.md says what it covers.
  *
  * One lease of a process, another lease of the same process, which is only its hooks, and other processes.
@@ -7,7 +7,7 @@
  * work stands. Lines that begin with @ tell what happens. One tick of one node is observed.
  *
  * Names that `-D` defines:
- *   WITHOUT=D3   removes rule D.3 of docs/leases.md, and so on for each rule
+ *   WITHOUT=D3   removes rule D.3 of docs/lease-proof.md, and so on for each rule
  *   CALLS        how many calls of park() and resume() there are, of both leases on both machines
  *   RENEWALS     the lease renews. Otherwise it only acquires, and lapses
  *   UNTOLD       no device tells of the copy

@@ -1,5 +1,5 @@
 /*
- * The lease of docs/leases.md for Spin. `npm run model` checks it, and docs/model.md says what it covers.
+ * The lease of docs/lease-proof.md for Spin. `npm run model` checks it, and docs/model.md says what it covers.
  *
  * One node, some processes, and one server with a replica. Each atomic block is one call of the store, with
  * all that the process does until its next call. A process may stop between two calls for any time. Lines
@@ -7,7 +7,7 @@
  * tick may be chosen, so the claims hold for all ticks.
  *
  * Names that `-D` defines:
- *   WITHOUT=B3   removes rule B.3 of docs/leases.md, and so on for each rule
+ *   WITHOUT=B3   removes rule B.3 of docs/lease-proof.md, and so on for each rule
  *   FORGETS      the store may forget what it has acknowledged. Otherwise it is durable, and its clock shows
  *                any time at any time
  *   LIVE         all clocks are right, and no replica stays away. Checks that some process gets a node

@@ -1,6 +1,6 @@
 /*
  * Strict order: an answer that was given before a request was made has a smaller id. This is the argument of
- * docs/order.md for Spin. `npm run model` checks it.
+ * docs/order-proof.md for Spin. `npm run model` checks it.
  *
  * Two servers share a node. The holder renews its record and answers; the other server watches the record,
  * and takes the node. The lease of a server and a request are processes, which may stop between any two steps

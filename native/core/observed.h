@@ -10,7 +10,7 @@ namespace graupel {
 // Finds the least slot whose id is larger than `id`, an id of any node of the layout.
 // False if there is none. The timestamp has to be the most significant field: the ids
 // of the later slots are then larger, too. src/engine/js/slot-above.ts is the same in
-// TypeScript, and docs/order.md has the argument.
+// TypeScript, and docs/order-proof.md has the argument.
 inline bool SlotAbove(const Layout& layout, uint64_t id, uint64_t* slot) {
   const uint64_t tick = id >> layout.timestamp_shift;
   if (tick > layout.max_tick) return false;

@@ -8,6 +8,10 @@ import type { Output } from './output.js'
 
 // Both `dist/cli` and `src/cli` are two folders below the package.
 const root = fileURLToPath(new URL('../..', import.meta.url))
+/** The recipe of a clone. The package has none in its root, because npm runs node-gyp for it. */
+const recipe = join(root, 'binding.gyp')
+/** The recipe, the sources and the headers of node-addon-api in the package (scripts/prepack.ts). */
+const packed = join(root, 'native/sources.json.br')
 const binary = join(root, 'build/Release/graupel.node')
 const logFile = join(root, 'build/build.log')
 // The package looks for the binary in another folder, so an incomplete binary is never loaded.
@@ -67,18 +71,13 @@ export function engineThatLoads(): string | undefined {
 
 /** Tells whether the compiled binary is younger than its sources, and loads. */
 function isCurrent(): boolean {
-  const native = fs.readdirSync(join(root, 'native'), { recursive: true, encoding: 'utf8' })
-  const files = [recipe(), ...native.map((name) => join(root, 'native', name))]
-  return files.every((file) => fs.statSync(file).mtimeMs <= fs.statSync(binary).mtimeMs) && loads(binary)
+  return sourceFiles().every((file) => fs.statSync(file).mtimeMs <= fs.statSync(binary).mtimeMs) && loads(binary)
 }
 
-/**
- * Returns the path of binding.gyp. The package has it in `native`, because npm runs node-gyp for one in the
- * root.
- */
-function recipe(): string {
-  const packed = join(root, 'native/binding.gyp')
-  return fs.existsSync(packed) ? packed : join(root, 'binding.gyp')
+function sourceFiles(): string[] {
+  if (!fs.existsSync(recipe)) return [packed]
+  const native = fs.readdirSync(join(root, 'native'), { recursive: true, encoding: 'utf8' })
+  return [recipe, ...native.map((name) => join(root, 'native', name))]
 }
 
 /** Asks the package's own loader for the binary that it loads. A clone has none before its first build. */
@@ -112,9 +111,7 @@ function compile(): void {
   fs.mkdirSync(staging, { recursive: true })
   const log = fs.openSync(logFile, 'w')
   try {
-    fs.cpSync(join(root, 'native'), join(staging, 'native'), { recursive: true })
-    fs.copyFileSync(recipe(), join(staging, 'binding.gyp'))
-    copyAddonHeaders()
+    stageSources()
     const headers = headersOfThisNode()
     const args = ['rebuild', '--jobs=max', ...(headers === undefined ? [] : [`--nodedir=${headers}`])]
     const own = nodeGyp()
@@ -135,17 +132,19 @@ function compile(): void {
   fs.rmSync(logFile)
 }
 
-/** Copies the headers of node-addon-api. A clone has them in node_modules, and the package in one file. */
-function copyAddonHeaders(): void {
-  const ofClone = 'node_modules/node-addon-api'
-  if (fs.existsSync(join(root, ofClone))) {
-    fs.cpSync(join(root, ofClone), join(staging, ofClone), { recursive: true })
+/** Puts into the staging folder what node-gyp compiles. */
+function stageSources(): void {
+  if (fs.existsSync(recipe)) {
+    for (const name of ['binding.gyp', 'native', 'node_modules/node-addon-api']) {
+      fs.cpSync(join(root, name), join(staging, name), { recursive: true })
+    }
     return
   }
-  const folder = join(staging, 'native/node-addon-api')
-  const file = brotliDecompressSync(fs.readFileSync(join(folder, 'headers.json.br')))
-  const texts: Record<string, string> = JSON.parse(file.toString())
-  for (const [name, text] of Object.entries(texts)) fs.writeFileSync(join(folder, name), text)
+  const texts: Record<string, string> = JSON.parse(brotliDecompressSync(fs.readFileSync(packed)).toString())
+  for (const [name, text] of Object.entries(texts)) {
+    fs.mkdirSync(dirname(join(staging, name)), { recursive: true })
+    fs.writeFileSync(join(staging, name), text)
+  }
 }
 
 /** Returns the first error in the log: of the compiler, or of node-gyp. */

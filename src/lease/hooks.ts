@@ -2,7 +2,7 @@ import { raiseGeneration, readGeneration } from '../engine/generation.js'
 
 // park() and resume() announce a copy of the machine by the generation, which all threads compare. A lease
 // cannot tell by the generation alone whether a hook has changed it, or the device of a copied machine. So
-// the leases of a thread tell each other of their hooks (docs/leases.md, section D).
+// the leases of a thread tell each other of their hooks (docs/lease-proof.md, section D).
 
 /** A change of the generation that a hook of this thread has made, and nothing else. */
 export interface GenerationChange {

@@ -98,7 +98,7 @@ export interface Proof {
 /**
  * Decides whether a server is trusted. A server that may forget is trusted after its present life has lasted
  * so long that no forgotten lease holds. Each shard has a record with the time at which this life was first
- * seen (docs/leases.md, "C. Stores that forget").
+ * seen (docs/lease-proof.md, "C. Stores that forget").
  */
 export class ServerLife {
   readonly #parts: LeaseParts

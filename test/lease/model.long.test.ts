@@ -34,7 +34,7 @@ async function replay(mutation: Mutation | undefined, trail: Trail, rule: string
 
 /** The rules of some sections of the document, in their order. */
 function numberedIn(letters: string): string[] {
-  const document = readFileSync(new URL('../../docs/leases.md', import.meta.url), 'utf8')
+  const document = readFileSync(new URL('../../docs/lease-proof.md', import.meta.url), 'utf8')
   const sections = document.split(/^##+ /m).filter((section) => new RegExp(`^[${letters}]\\. `).test(section))
   return sections.flatMap((section) =>
     Array.from(section.matchAll(/^(\d+)\. \*/gm), ([, number]) => `${section[0]}${number}`),

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   binary,
@@ -103,7 +104,10 @@ describe('a package without a binary', () => {
 
   test('a build that fails names the first error and the file of the log', () => {
     const project = projectWith('faulty')
-    writeFileSync(join(packageFolder(project), 'native/binding/addon.cc'), '#error "the sky is falling"\n')
+    const sources = join(packageFolder(project), 'native/sources.json.br')
+    const texts = JSON.parse(brotliDecompressSync(readFileSync(sources)).toString())
+    texts['native/binding/addon.cc'] = '#error "the sky is falling"\n'
+    writeFileSync(sources, brotliCompressSync(JSON.stringify(texts)))
     const log = join(packageFolder(project), 'build/build.log')
     const [status, said] = build(project)
     expect(status).toBe(2)

@@ -144,7 +144,7 @@ export class IdSource {
 
   /**
    * The request was made before the term was over, and so before any answer of the next holder
-   * (docs/order.md, "Strict order").
+   * (docs/order-proof.md, "Strict order").
    */
   async #inOneTerm<T>(make: (ids: IdGenerator) => Promise<T>): Promise<T> {
     // Read before the ids are made: they may be older than a term that begins meanwhile.

@@ -4,7 +4,7 @@ type IdGeometry = Pick<CoreSpec, 'timestampShift' | 'sequenceShift' | 'sequenceB
 
 /**
  * Finds the least slot whose id is larger than `id`, an id of any node of the layout; `undefined` if there is
- * none. `native/core/observed.h` in TypeScript, and docs/order.md has the argument.
+ * none. `native/core/observed.h` in TypeScript, and docs/order-proof.md has the argument.
  */
 export function slotAbove(geometry: IdGeometry, id: bigint): bigint | undefined {
   const shift = BigInt(geometry.sequenceShift)

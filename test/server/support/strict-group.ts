@@ -16,7 +16,7 @@ interface Defect {
   readonly to: string
 }
 
-/** Rule 1 of docs/order.md is left out: the holder answers for as long as its wall clock allows ids. */
+/** Rule 1 of docs/order-proof.md is left out: the holder answers for as long as its wall clock allows ids. */
 export const noDeadline: Defect = { file: 'lease/index.js', from: 'return this.remainingMs === 0', to: 'return false' }
 
 /** Returns variables for a process of Node that puts a defect into a file of `dist`. */
