@@ -15,6 +15,8 @@ const rounds = 21
 const ruleMs = 30_000
 /** How long a write whose outcome is not known may be under way. */
 const lateMs = 1000
+/** How many calls in a row may fail before no further record is removed: a silent store takes 2 s for each. */
+const mostFailures = 3
 
 /** How many characters the longest name of a check has. */
 export const nameWidth = 'conditions'.length
@@ -34,11 +36,13 @@ class StoreFailure extends Error {}
  *
  * @param signal - Ends the checks. The scratch records are removed then, too.
  * @param ended - Is called with each check as soon as it has ended.
+ * @param limitMs - How long one rule of the contract may take.
  */
 export async function checkStore(
   { calls }: OpenStore,
   signal: AbortSignal,
   ended: (check: Check) => Promise<unknown>,
+  limitMs = ruleMs,
 ): Promise<Checked> {
   const scratch = new Scratch(calls, signal)
   const checks: Check[] = []
@@ -62,7 +66,7 @@ export async function checkStore(
   }
   // The rules write some hundred records, so the store has to remove one record first.
   const isRemovable = await run('conditions', () => conditions(scratch.store))
-  if (isRemovable) await run('contract', () => contract(scratch.store))
+  if (isRemovable) await run('contract', () => contract(scratch.store, limitMs))
   await run('clock', () => clock(calls))
   if (isRemovable) await run('round trip', () => roundTrip(scratch.store))
   await run('durability', () => durabilityOf(calls))
@@ -80,20 +84,24 @@ class Scratch {
   readonly store: Store
   readonly #calls: StoreCalls
   readonly #keys = new Set<string>()
-  readonly #running = new Set<Promise<unknown>>()
+  /** The calls under way, with the keys that they write. */
+  readonly #running = new Map<Promise<unknown>, string | undefined>()
   /** Whether a write may land later. */
   #isLate = false
+  /** Whether the records are removed. A rule that was given up may go on, and its next call is refused. */
+  #isOver = false
 
   constructor(calls: StoreCalls, stopped: AbortSignal) {
     this.#calls = calls
     const { store } = calls
     // A call that has begun is not cancelled, because its outcome would not be known.
-    const begin = async <T>(call: () => Promise<T>): Promise<T> => {
+    const begin = async <T>(call: () => Promise<T>, written?: string): Promise<T> => {
       // A client of SQLite never waits, so no signal of the system would be heard.
       await setImmediate()
       stopped.throwIfAborted()
+      if (this.#isOver) throw new StoreFailure('the check is over')
       const running = call()
-      this.#running.add(running)
+      this.#running.set(running, written)
       try {
         return await running
       } catch (cause) {
@@ -110,7 +118,7 @@ class Scratch {
       list: (folder, signal) => begin(() => store.list(folder, signal)),
       write: (key, value, expected, signal) => {
         this.#keys.add(key)
-        return begin(() => store.write(key, value, expected, signal)).catch((error) => {
+        return begin(() => store.write(key, value, expected, signal), key).catch((error) => {
           if (!stopped.aborted && !signal?.aborted) this.#isLate = true
           throw error
         })
@@ -126,9 +134,10 @@ class Scratch {
 
   /** Removes all records. Returns the keys that may still have one. */
   async remove(): Promise<string[]> {
+    this.#isOver = true
     const pause = () => sleep(platform, lateMs)
     if (this.#running.size > 0) {
-      await Promise.race([Promise.allSettled(this.#running), pause()])
+      await Promise.race([Promise.allSettled(this.#running.keys()), pause()])
       this.#isLate ||= this.#running.size > 0
     }
     let left = await this.#removeAll([...this.#keys])
@@ -136,20 +145,27 @@ class Scratch {
       await pause()
       left = await this.#removeAll([...this.#keys])
     }
-    return left
+    const written = [...this.#running.values()].filter((key) => key !== undefined)
+    return [...new Set([...left, ...written])]
   }
 
   async #removeAll(keys: readonly string[]): Promise<string[]> {
     const left: string[] = []
+    let failures = 0
     for (const key of keys) {
+      if (failures >= mostFailures) {
+        left.push(key)
+        continue
+      }
       try {
         const found = await this.#calls.read(key)
-        if (found === undefined) continue
-        if ((await this.#calls.remove(key, found.version)) === true) continue
+        const isGone = found === undefined || (await this.#calls.remove(key, found.version)) === true
+        failures = 0
+        if (!isGone) left.push(key)
       } catch {
-        // The key is named among those that are left.
+        failures++
+        left.push(key)
       }
-      left.push(key)
     }
     return left
   }
@@ -180,12 +196,12 @@ async function conditions(store: Store): Promise<Result> {
   return { state: 'ok', text: 'a second create, and a write over an old version, were refused' }
 }
 
-async function contract(store: Store): Promise<Result> {
+async function contract(store: Store, limitMs: number): Promise<Result> {
   const cases = storeContract(async () => store)
   for (const { name, run } of cases) {
     try {
-      const late = () => new StoreFailure(`no answer within ${ruleMs / 1000} s`)
-      await endWithin(platform, ruleMs, undefined, run, late)
+      const late = () => new StoreFailure(`no answer within ${limitMs / 1000} s`)
+      await endWithin(platform, limitMs, undefined, run, late)
     } catch (error) {
       if (error instanceof StoreFailure) {
         throw new StoreFailure(`the store failed during the rule '${name}': ${error.message}`)

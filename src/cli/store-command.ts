@@ -59,10 +59,6 @@ export async function storeCommand(
         if (signal.aborted) return
         exitCode = isJson ? await writeChecks(checks, isJson, output) : exitCodeOf(checks)
       })
-    } catch (error) {
-      const isAbsent = !how.mayMake && /has no table|there is no such file/.test(Object(error).message)
-      if (isAbsent) Object(error).message += '; pass --create to make it'
-      throw error
     } finally {
       if (signal.aborted) process.stderr.write(`graupel: interrupted; ${remains}\n`)
     }

@@ -79,7 +79,7 @@ export function callsOf(client: DynamodbClient): DynamodbCalls {
       'a DynamoDB of @aws-sdk/client-dynamodb, or a DynamoDBDocument of @aws-sdk/lib-dynamodb',
     )
   }
-  const nameOf = (call: DynamodbCall | TableCall) => {
+  const methodOf = (call: DynamodbCall | TableCall) => {
     if (call === 'DescribeTable' || call === 'CreateTable')
       return call === 'DescribeTable' ? 'describeTable' : 'createTable'
     return methods[call][isPlain ? 0 : 1]
@@ -92,7 +92,7 @@ export function callsOf(client: DynamodbClient): DynamodbCalls {
     signal: AbortSignal | undefined,
   ): Promise<Fields> => {
     signal?.throwIfAborted()
-    const answer = await (on as never as Methods)[nameOf(call)]?.(input, callOptions(signal))
+    const answer = await (on as never as Methods)[methodOf(call)]?.(input, callOptions(signal))
     // The SDK takes any JSON for an answer: an empty object would be a write that has landed.
     const { requestId } = Object(answer?.['$metadata']) as { requestId?: unknown }
     if (answer === undefined || typeof requestId !== 'string')
@@ -126,6 +126,13 @@ function notDynamodb(said: string, cause?: unknown): GraupelError {
     `DynamoDB cannot be used (${said}); is this DynamoDB? check the endpoint of the client`,
     { cause },
   )
+}
+
+/** The name of the error of a call whose table is missing. */
+export const missing = 'ResourceNotFoundException'
+
+export function nameOf(error: unknown): unknown {
+  return Object(error).name
 }
 
 /** The remedies of errors that another attempt would meet again, by name and text; then those of AWS. */

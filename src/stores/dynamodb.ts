@@ -1,10 +1,8 @@
-import { platform } from '#platform'
 import { GraupelError, rangeError, reasonOf, show } from '../core/errors.js'
 import { type Rows, readTable } from '../core/options.js'
 import { checkString, flag } from '../core/readers.js'
-import { sleep } from '../core/timing.js'
-import { callsOf, type DynamodbClient, explained, type Fields } from './dynamodb-client.js'
-import { cloudFormation, tableCommand, tableInput, terraform } from './dynamodb-table.js'
+import { callsOf, type DynamodbClient, explained, type Fields, missing, nameOf } from './dynamodb-client.js'
+import { cloudFormation, tableCalls, tableCommand, terraform } from './dynamodb-table.js'
 import { parseDate } from './http.js'
 import { refuseForgetting } from './options.js'
 import { newVersion } from './record.js'
@@ -43,20 +41,6 @@ const rows = {
   assumeDurable: { read: flag },
   table: { read: tableName, byDefault: 'graupel_store' },
 } satisfies Rows<DynamodbStoreOptions>
-
-/** How often, and for how long, `setup()` looks whether its table can be used. */
-const pollMs = 500
-const readyMs = 60_000
-
-/** A description of a table, as far as it is used. */
-interface Description {
-  readonly TableStatus?: string
-  readonly TableArn?: string
-  readonly TableId?: string
-  readonly DeletionProtectionEnabled?: boolean
-  readonly Replicas?: readonly unknown[]
-  readonly MultiRegionConsistency?: string
-}
 
 /**
  * A store in one table of DynamoDB. Durable: DynamoDB acknowledges what a majority of three replicas
@@ -130,53 +114,7 @@ export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOpti
     version: read(item, 'version'),
   })
 
-  /** Describes the table; `undefined` if it is missing. */
-  const describe = async (signal?: AbortSignal): Promise<Description | undefined> => {
-    try {
-      return (await ask('DescribeTable', {}, signal))['Table'] as Description
-    } catch (error) {
-      if (nameOf((error as Error).cause) === missing) return undefined
-      throw error
-    }
-  }
-  /** As `describe`; also `undefined` if client or user cannot describe tables, which leases do not need. */
-  const described = async (signal: AbortSignal | undefined): Promise<Description | undefined> => {
-    if (!calls.hasTables) return undefined
-    try {
-      return await describe(signal)
-    } catch (error) {
-      if (isDenied(error as Error)) return undefined
-      throw error
-    }
-  }
-  const refuseEventual = (found: Description | undefined) => {
-    if (found === undefined || !isEventual(found)) return
-    throw new GraupelError('ERR_STORE_UNSAFE', `${eventual(table)}; use a table of one region, or a strong one`)
-  }
-  let looked: Promise<void> | undefined
-  /** Looks at the table before the first write, and again if that failed. A refusal stays. */
-  const look = async (signal: AbortSignal | undefined) => {
-    looked ??= described(signal).then(refuseEventual)
-    try {
-      await looked
-    } catch (error) {
-      if ((error as GraupelError).code !== 'ERR_STORE_UNSAFE') looked = undefined
-      throw error
-    }
-  }
-  const create = async () => {
-    try {
-      await ask('CreateTable', tableInput(table), undefined)
-    } catch (error) {
-      // Another process has created it.
-      if (nameOf(error) === 'ResourceInUseException') return
-      throw new GraupelError(
-        'ERR_STORE_UNAVAILABLE',
-        `setup() of the store 'dynamodb' failed (${reasonOf(error)}); let a user who may create tables run\n${ddl}`,
-        { cause: error },
-      )
-    }
-  }
+  const tables = tableCalls(table, calls, ask)
 
   return {
     name: 'dynamodb',
@@ -185,22 +123,9 @@ export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOpti
     cloudFormation: cloudFormation(table),
     terraform: terraform(table),
     async setup() {
+      if (calls.hasTables) return tables.setup()
       // A DynamoDBDocument cannot ask for tables. If the table is missing, the error has the command.
-      if (!calls.hasTables) return void (await ask('GetItem', { Key: keyOf('any') }, undefined))
-      const untilMs = platform.monotonicMs() + readyMs
-      let found = await describe()
-      if (found === undefined) await create()
-      while (found?.TableStatus !== 'ACTIVE' && found?.TableStatus !== 'UPDATING') {
-        if (platform.monotonicMs() > untilMs) {
-          throw new GraupelError(
-            'ERR_STORE_UNAVAILABLE',
-            `the table ${table} of DynamoDB is ${found?.TableStatus ?? 'missing'} after ${readyMs / 1000} s; try again`,
-          )
-        }
-        await sleep(platform, pollMs)
-        found = await describe()
-      }
-      refuseEventual(found)
+      await ask('GetItem', { Key: keyOf('any') }, undefined)
     },
     async read(key, signal) {
       const { Item } = await ask('GetItem', { Key: keyOf(key), ConsistentRead: true }, signal)
@@ -224,7 +149,7 @@ export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOpti
       return entries
     },
     async write(key, value, expected, signal) {
-      await look(signal)
+      await tables.look(signal)
       const version = newVersion()
       const Item = { ...keyOf(key), value: text(value), version: text(version) }
       const condition =
@@ -253,43 +178,9 @@ export function dynamodbStore(client: DynamodbClient, options: DynamodbStoreOpti
         throw await failure(error)
       }
     },
-    async place(signal) {
-      const unknown = async () => `region ${await calls.region()}, account unknown, table ${table}`
-      const found = await described(signal)
-      return found === undefined ? unknown() : `table ${found.TableArn} (${found.TableId})`
-    },
-    async advice(signal) {
-      const found = await described(signal)
-      if (found === undefined) return []
-      return [
-        ...(isEventual(found) ? [`${eventual(table)}: use a table of one region, or a strong one`] : []),
-        ...(found.DeletionProtectionEnabled === true
-          ? []
-          : [
-              `the table ${table} may be deleted, which forgets all nodes; run aws dynamodb update-table --table-name ${table} --deletion-protection-enabled`,
-            ]),
-      ]
-    },
+    place: tables.place,
+    advice: tables.advice,
   }
-}
-
-const missing = 'ResourceNotFoundException'
-
-function nameOf(error: unknown): unknown {
-  return Object(error).name
-}
-
-function isDenied({ cause }: Error): boolean {
-  return `${nameOf(cause)}`.startsWith('AccessDenied')
-}
-
-/** Whether two regions may give one node at the same time. */
-function isEventual({ Replicas = [], MultiRegionConsistency }: Description): boolean {
-  return Replicas.length > 0 && MultiRegionConsistency !== 'STRONG'
-}
-
-function eventual(table: string): string {
-  return `the table ${table} is a global table whose regions are eventually consistent, so two regions may give one node`
 }
 
 function tableName(option: string, value: unknown): string {

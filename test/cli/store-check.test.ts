@@ -10,7 +10,11 @@ import { graupel } from '../support/cli.js'
 import { graupelIn, launch, sqliteFleet } from './fleet.ts'
 
 /** Checks a store that has a defect, and returns the checks by name, and the records that are there then. */
-async function checked(defect: (store: Store) => Partial<Store> = () => ({}), signal = new AbortController().signal) {
+async function checked(
+  defect: (store: Store) => Partial<Store> = () => ({}),
+  signal = new AbortController().signal,
+  { callMs = 2000, ruleMs = 30_000 } = {},
+) {
   const kept = new Map<string, StoreEntry>()
   const memory = memoryStore()
   const honest: Store = {
@@ -27,10 +31,10 @@ async function checked(defect: (store: Store) => Partial<Store> = () => ({}), si
     },
   }
   const store = { ...honest, ...defect(honest) }
-  const calls = new StoreCalls(store, platform, 2000)
+  const calls = new StoreCalls(store, platform, callMs)
   const open = { store, calls, shown: 'memory', hide: String, damage: async () => [] }
   const written: Check[] = []
-  const { checks, left } = await checkStore(open, signal, async (check) => written.push(check))
+  const { checks, left } = await checkStore(open, signal, async (check) => written.push(check), ruleMs)
   expect(written).toEqual(checks)
   return { checks: Object.fromEntries(checks.map((one) => [one.check, one])), left, kept: [...kept.keys()] }
 }
@@ -91,6 +95,61 @@ describe('a check of a store', () => {
       },
     })
     expect(kept).toEqual([])
+  })
+
+  it('asks a store that has fallen silent three times in a row, and names all records that are left', async () => {
+    let isSilent = false
+    let writes = 0
+    let reads = 0
+    const silence = () => new Promise<never>(() => {})
+    const { left, kept } = await checked(
+      (store) => ({
+        write: async (...words) => {
+          isSilent ||= ++writes === 60
+          return isSilent ? silence() : store.write(...words)
+        },
+        read: async (...words) => {
+          if (!isSilent) return store.read(...words)
+          reads++
+          return silence()
+        },
+      }),
+      undefined,
+      { callMs: 20, ruleMs: 1000 },
+    )
+    expect(kept.length).toBeGreaterThan(1)
+    for (const key of kept) expect(left?.text).toContain(key)
+    // A read of the rule may be among them.
+    expect(reads).toBeLessThanOrEqual(8)
+  })
+
+  it('names the record of a write that is under way at the end, and refuses what its rule does next', async () => {
+    let release = () => {}
+    let last = ''
+    let writes = 0
+    const { checks, left } = await checked(
+      (store) => ({
+        write: async (key, ...rest) => {
+          // The first write of the contract. The check of conditions makes four.
+          if (++writes === 5) {
+            last = key
+            await new Promise<void>((resolve) => {
+              release = resolve
+            })
+          }
+          return store.write(key, ...rest)
+        },
+      }),
+      undefined,
+      { ruleMs: 200 },
+    )
+    expect(checks['contract']?.text).toContain('no answer within 0.2 s')
+    expect(left?.text).toContain(last)
+    const before = writes
+    release()
+    // Turns of the event loop, in which the rule makes its next write.
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+    expect(writes).toBe(before)
   })
 
   it('makes no further check if a store does not answer outside the contract', async () => {
@@ -162,7 +221,7 @@ describe('graupel store check', () => {
     const words = ['store', 'check', `sqlite:${file}.new`]
     const refused = await graupelIn(folder, words)
     expect(refused.status).toBe(2)
-    expect(refused.stderr).toMatch(/there is no such file; pass --create to make it \(ERR_STORE_UNAVAILABLE\)\n$/)
+    expect(refused.stderr).toMatch(/there is no such file; see --create \(ERR_STORE_UNAVAILABLE\)\n$/)
     expect(await graupelIn(folder, [...words, '--create'])).toMatchObject({ status: 0 })
   })
 

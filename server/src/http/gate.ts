@@ -74,15 +74,14 @@ export function makeGate(access: Check, paths: Paths): Check {
   }
 }
 
-/** The path of the store, which only a service with `--leases` has. */
-const store = '/v1/store'
-/** The paths of the routes of `--leases`. */
-const storePath = new RegExp(`^${store}(/|$)`)
+/** The path of the store, which only a service with `--leases` has. Its routes are below it. */
+export const storePath = '/v1/store'
+const ofStore = new RegExp(`^${storePath}(/|$)`)
 
 /** Tells whether the router may lead a path to the routes of `--leases`. The router decodes paths. */
 function isOfStore(url: string): boolean {
   try {
-    return storePath.test(decodeURIComponent(pathOf(url)))
+    return ofStore.test(decodeURIComponent(pathOf(url)))
   } catch {
     // The router refuses such a path.
     return true
@@ -91,7 +90,7 @@ function isOfStore(url: string): boolean {
 
 /** @param paths - The paths that the service has. Without them, the answer is the same for every URL. */
 export function unknownRoute(url = '', paths?: Paths): Problem {
-  if (storePath.test(pathOf(url)) && paths?.has(store) === false) {
+  if (ofStore.test(pathOf(url)) && paths?.has(storePath) === false) {
     return new Problem('ERR_ROUTE_UNKNOWN', 'the service lends no leases; start graupel-server with --leases')
   }
   return new Problem('ERR_ROUTE_UNKNOWN', 'the service has no such path; see /openapi.json for its paths')

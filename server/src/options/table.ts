@@ -103,7 +103,12 @@ export const table = {
     read: text,
   },
   prefix: { value: 'NAME', help: 'the beginning of its keys', shownDefault: prefixRow.byDefault, read: text },
-  table: { value: 'NAME', help: 'its table, in a SQL database', shownDefault: tableRow.byDefault, read: text },
+  table: {
+    value: 'NAME',
+    help: 'its table or collection, in a SQL database, DynamoDB or MongoDB',
+    shownDefault: tableRow.byDefault,
+    read: text,
+  },
   assumeDurable: { help: 'assert that the store never forgets an acknowledged write', read: flag },
 
   leases: {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { StoreEntry } from 'graupel/stores'
 import { shown } from '../failure.js'
+import { storePath } from '../http/gate.js'
 import type { Load } from '../http/load.js'
 import { contentTypes, headersOf } from '../http/media.js'
 import { type Parameter, type RequiredParameter, readQuery, representationOf } from '../http/parameters.js'
@@ -9,9 +10,6 @@ import { clientOf, type Right } from '../http/tokens.js'
 import type { Service } from '../service.js'
 import { LentStore } from '../sources/lent-store.js'
 import { documentationOf, folderSchema, keySchema, maxKey, maxValue } from './store-documentation.js'
-
-/** The path of all routes of the store. */
-const storePath = '/v1/store'
 
 /** The folders of records, by the right that allows them. */
 const folders: readonly (readonly [folder: string, right: Right])[] = [

@@ -167,7 +167,10 @@ const replacedAfterMs = 1000
 export function replacing(first: Opened, open: () => Promise<Opened>): Opened {
   let current: Promise<Opened> | undefined = Promise.resolve(first)
   let answeredMs = platform.monotonicMs()
-  /** When the first call after the last answer began. One call may be given up earlier than a client. */
+  /**
+   * When the first call after the last answer began, except calls that failed. One call may be given up
+   * earlier than a client.
+   */
   let waitingMs: number | undefined
   let isClosed = false
   const dropped = (opening: Promise<Opened>) => {
@@ -197,6 +200,8 @@ export function replacing(first: Opened, open: () => Promise<Opened>): Opened {
       waitingMs = undefined
       return answer
     } catch (error) {
+      // The call has failed before it was given up, so it says nothing about silence.
+      if (waitingMs === begunMs && signal?.aborted !== true) waitingMs = undefined
       if (Object(error).code !== 'ERR_STORE_INVALID') throw error
       // The client has given the answer to another call, and may do so from now on.
       dropped(used)

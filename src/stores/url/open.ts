@@ -270,6 +270,7 @@ async function prepare(
     throw new GraupelError(
       'ERR_STORE_UNAVAILABLE',
       `${shown} has no table ${table ?? 'graupel_store'}: no process has had a node by it`,
+      { option: 'create' },
     )
   }
   try {

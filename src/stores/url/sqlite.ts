@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { rangeError } from '../../core/errors.js'
+import { GraupelError, rangeError } from '../../core/errors.js'
 import type { SqliteDatabase } from '../sqlite.js'
 import { type Client, connectMs, type Opened, type OpenOptions, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
@@ -25,7 +25,10 @@ const nodeSqlite: Client = {
 async function open(Database: Database, url: StoreUrl, { names, mayMake }: OpenOptions): Promise<Opened> {
   const { sqliteStore } = await import('../sqlite.js')
   const path = pathOf(url)
-  if (!mayMake && !existsSync(path)) throw new Error('there is no such file')
+  if (!mayMake && !existsSync(path)) {
+    const message = `${url.shown} cannot be opened: there is no such file`
+    throw new GraupelError('ERR_STORE_UNAVAILABLE', message, { option: 'create' })
+  }
   const database = new Database(path)
   // PRAGMA synchronous reads the file, which another process may have locked. Afterwards the store waits for
   // locks by itself, because a timeout blocks the thread.

@@ -56,12 +56,14 @@ describe('openStore', () => {
     await expect(opening).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
       message: `sqlite:${file} cannot be opened: there is no such file`,
+      option: 'create',
     })
     expect(existsSync(file)).toBe(false)
     writeFileSync(file, '')
-    await expect(openStore(`sqlite:${file}`, { clientsOf, create: false })).rejects.toThrow(
-      /has no table graupel_store: no process has had a node by it$/,
-    )
+    await expect(openStore(`sqlite:${file}`, { clientsOf, create: false })).rejects.toMatchObject({
+      message: expect.stringMatching(/has no table graupel_store: no process has had a node by it$/),
+      option: 'create',
+    })
   })
 
   test('reports a store as durable unless `assumeDurable` says otherwise', async () => {

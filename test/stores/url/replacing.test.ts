@@ -74,6 +74,17 @@ it('a client that only answers by errors is closed', async () => {
   expect(closed).toEqual([1])
 })
 
+it('a client stays after an error, a pause, and a call whose caller gives up early', async () => {
+  const { open, closed } = clients(1)
+  const first = await open()
+  const nowMs = async () => Promise.reject(new Error('the server is busy'))
+  const { store } = replacing({ ...first, store: { ...first.store, nowMs } }, open)
+  await expect(store.nowMs?.()).rejects.toThrow('busy')
+  await new Promise((resolve) => setTimeout(resolve, limitMs))
+  await expect(callsOf(store, 50).read('a/b')).rejects.toThrow('did not answer')
+  expect(closed).toEqual([])
+})
+
 it('a client that gives the answer to another call is closed, and the call may be tried again', async () => {
   const { open, closed, opened } = clients()
   const first = await open()
