@@ -6,7 +6,7 @@ import { type DynamodbCalls, missing, nameOf } from './dynamodb-client.js'
 // The key of an item has the attributes `folder` and `name`.
 
 /** The input of CreateTable. */
-function tableInput(table: string) {
+export function tableInput(table: string) {
   return {
     TableName: table,
     AttributeDefinitions: [

@@ -1,10 +1,11 @@
 import { inSlices } from '../http/number-body.js'
 import { Problem } from '../http/problems.js'
 import type { TakingLog } from '../http/taking-log.js'
-import { planOf, type Reply, type Session } from './commands.js'
+import { planOf, type Reply } from './commands.js'
 import type { Demand, Sources } from './demands.js'
 import type { CommandParser } from './parser.js'
 import { countReply, writeNumbers } from './replies.js'
+import type { Session } from './session.js'
 
 /**
  * Numbers and bytes after which a batch has no further command, so that the answers of a connection take

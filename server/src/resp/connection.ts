@@ -6,10 +6,11 @@ import { newRequestId, type RefusalLog } from '../http/log.js'
 import { refusalOf } from '../http/problems.js'
 import type { Requests } from '../metrics/requests.js'
 import { Batch } from './batch.js'
-import { commandNames, fresh, Refused, type Session } from './commands.js'
+import { commandNames } from './commands.js'
 import type { Sources } from './demands.js'
 import { CommandParser, ProtocolError } from './parser.js'
-import { refusal } from './replies.js'
+import { Refused, refusal } from './replies.js'
+import { fresh, type Session } from './session.js'
 
 /** The objects that all connections share. */
 export interface Surroundings {

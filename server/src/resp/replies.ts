@@ -12,6 +12,16 @@ export type Protocol = 2 | 3
  */
 export type NumberForm = 'integer' | TextEncoding
 
+/** A refusal with the first word that clients of Redis know. */
+export class Refused extends Error {
+  readonly word: 'ERR' | 'NOAUTH' | 'WRONGPASS' | 'NOPROTO'
+
+  constructor(word: Refused['word'], message: string) {
+    super(message)
+    this.word = word
+  }
+}
+
 export function simple(text: string): string {
   return `+${text}\r\n`
 }

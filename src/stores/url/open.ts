@@ -8,39 +8,9 @@ import { callWithin, located, StoreCalls } from '../calls.js'
 import type { LeafAllocStore } from '../leaf-alloc.js'
 import { groupsFolder, numbersFolder } from '../record.js'
 import type { Store } from '../store.js'
-import { dynamodbKind } from './dynamodb.js'
-import { consulKind, etcdKind, serviceKind } from './fetched.js'
 import { loadBeside, loadClient, type Names, type Opened, type OpenOptions, replacing, type StoreKind } from './kind.js'
-import { kubernetesKind } from './kubernetes.js'
-import { mongodbKind } from './mongodb.js'
-import { mysqlKind } from './mysql.js'
-import { azureKind, googleKind, s3Kind } from './object.js'
-import { postgresKind } from './postgres.js'
-import { redisKind } from './redis.js'
-import { sqliteKind } from './sqlite.js'
+import { kindOf } from './kinds.js'
 import { StoreUrl } from './url.js'
-import { zookeeperKind } from './zookeeper.js'
-
-/** Every kind of store that a URL can name. @internal */
-export const kinds: readonly StoreKind[] = [
-  redisKind,
-  postgresKind,
-  mysqlKind,
-  dynamodbKind,
-  mongodbKind,
-  etcdKind,
-  zookeeperKind,
-  consulKind,
-  kubernetesKind,
-  s3Kind,
-  azureKind,
-  googleKind,
-  sqliteKind,
-  serviceKind,
-]
-
-/** The schemes of the URLs of stores. @internal */
-export const schemes: readonly string[] = kinds.flatMap((kind) => kind.schemes)
 
 /** The options of {@link openStore}. Every one is checked, and a name that does not exist is refused. */
 export interface OpenStoreOptions {
@@ -280,13 +250,6 @@ async function prepare(
     if (!(await isThere()))
       throw new GraupelError('ERR_STORE_UNAVAILABLE', `${shown}: ${reasonOf(error)}`, { cause: error })
   }
-}
-
-/** @throws RangeError */
-function kindOf(scheme: string): StoreKind {
-  const kind = kinds.find((kind) => kind.schemes.includes(scheme))
-  if (kind !== undefined) return kind
-  throw rangeError('ERR_OPTION_INVALID', `store begins with ${scheme}; the stores are ${schemes.join(', ')}`, 'store')
 }
 
 /** @throws RangeError */

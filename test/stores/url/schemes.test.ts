@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { clientNotes, schemes, storeFlags } from '../../../src/cli/store.js'
-import { kinds, schemes as opened } from '../../../src/stores/url/open.js'
+import { kinds, schemes as opened } from '../../../src/stores/url/kinds.js'
 
 test('manuals of the command name every scheme and every client of openStore', () => {
   expect(schemes).toEqual(opened)
