@@ -1,5 +1,6 @@
 /*
- * The lease of docs/lease-proof.md for Spin. `npm run model` checks it, and docs/model.md says what it covers.
+ * The lease of docs/lease-proof.md for Spin. `npm run model` checks it, and docs/model.md says what it
+ * covers.
  *
  * One node, some processes, and one server with a replica. Each atomic block is one call of the store, with
  * all that the process does until its next call. A process may stop between two calls for any time. Lines

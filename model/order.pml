@@ -1,5 +1,6 @@
 /*
- * An id that is made after another was observed is larger: docs/order-proof.md for Spin. `npm run model` checks it.
+ * An id that is made after another was observed is larger: docs/order-proof.md for Spin. `npm run model`
+ * checks it.
  *
  * One host of a small layout: timestamp, node, sequence. Two generators of a thread make ids, in any order. A
  * lease gives the host the one node or the other, and moves at any time; its thread seals the former state

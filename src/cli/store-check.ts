@@ -15,7 +15,9 @@ const rounds = 21
 const ruleMs = 30_000
 /** How long a write whose outcome is not known may be under way. */
 const lateMs = 1000
-/** How many calls in a row may fail before no further record is removed: a silent store takes 2 s for each. */
+/**
+ * How many calls in a row may fail before no further record is removed: a silent store takes 2 s for each.
+ */
 const mostFailures = 3
 
 /** How many characters the longest name of a check has. */

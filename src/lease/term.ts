@@ -18,8 +18,8 @@ export function readClocks(clock: TermClock): Moment {
 
 /**
  * The time for which a strict lease has its node: no other strict lease takes the node before this time is
- * over, whatever the wall clocks show (docs/order-proof.md, "Strict order"). A lease begins another term when it
- * acquires its node anew.
+ * over, whatever the wall clocks show (docs/order-proof.md, "Strict order"). A lease begins another term when
+ * it acquires its node anew.
  *
  * @example
  * const lease = await acquireLease({ store, strict: true })

@@ -366,7 +366,16 @@ describe('docs/llms.txt', () => {
 
   it('links every page for users', () => {
     // About the project, its proofs and its files, and pages that a linked page leads to.
-    const others = ['architecture', 'benchmarks', 'glossary', 'lease-proof', 'memory-order', 'model', 'page', 'redis-protocol']
+    const others = [
+      'architecture',
+      'benchmarks',
+      'glossary',
+      'lease-proof',
+      'memory-order',
+      'model',
+      'page',
+      'redis-protocol',
+    ]
     others.push('order-proof', 'service', 'service-deployment', 'service-operations', 'state-format', 'state-proof')
     const pages = readdirSync(join(folder, 'docs'))
       .filter((name) => name.endsWith('.md'))

@@ -4,7 +4,8 @@ import { clockAhead, type Faults, type Setting } from './shape.ts'
 /** A defect, and the worlds that show it best. */
 export interface Shown extends Known, Setting {
   /**
-   * The rule of docs/lease-proof.md that it removes, in the same way as model/lease.pml does without this rule.
+   * The rule of docs/lease-proof.md that it removes, in the same way as model/lease.pml does without this
+   * rule.
    */
   readonly rule?: string
 }
