@@ -1,6 +1,7 @@
 /*
  * The calls of a program on a lease, and copies of its machine, for Spin: docs/lease-proof.md, "D. Calls of
- * the program, and copies that are announced". `npm run model` checks it, and docs/model.md says what it covers.
+ * the program, and copies that are announced". `npm run model` checks it, and docs/model.md says what it
+ * covers.
  *
  * One lease of a process, another lease of the same process, which is only its hooks, and other processes.
  * The machine may be copied once, between any two steps. So all that a process knows is data, also where its
