@@ -34,14 +34,17 @@ export function sleep(ms: number): void {
  */
 export function randomBits(): bigint {
   // The first and the last eight digits of a UUID of version 4 are random (RFC 9562, section 5.4).
-  const uuid = process.platform === 'linux' ? tryTo(readUuid) : undefined
-  const [, first, last] = uuid?.match(/^([0-9a-f]{8})-.*([0-9a-f]{8})\n$/) ?? []
+  const [, first, last] = systemUuid()?.match(/^([0-9a-f]{8})-.*([0-9a-f]{8})$/) ?? []
   if (first !== undefined && last !== undefined) return BigInt(`0x${first}${last}`)
   return crypto.getRandomValues(new BigUint64Array(1))[0] as bigint
 }
 
-function readUuid(): string {
-  return process.getBuiltinModule('node:fs').readFileSync('/proc/sys/kernel/random/uuid', 'utf8')
+/** Reads a fresh UUID of version 4 from the file that Linux has; `undefined` without the file. */
+export function systemUuid(): string | undefined {
+  if (process.platform !== 'linux') return undefined
+  const read = () => process.getBuiltinModule('node:fs').readFileSync('/proc/sys/kernel/random/uuid', 'utf8')
+  const uuid = tryTo(read)?.trim()
+  return uuid?.length === 36 ? uuid : undefined
 }
 
 /** The contents of a file, and its metadata when it was opened. */

@@ -4,7 +4,7 @@ import { maxTimerMs } from '../core/timing.js'
 import { claims } from '../host/claim.js'
 import { containerSign } from '../host/container.js'
 import { chosenFolder } from '../host/folder.js'
-import { sleep, tryTo } from '../host/system.js'
+import { sleep, systemUuid, tryTo } from '../host/system.js'
 import { StateTable } from '../state/table.js'
 import { loadBinding } from './binary.js'
 import { debugPrinter } from './debug.js'
@@ -173,6 +173,7 @@ export const platform: Platform = {
   },
 
   random: Math.random,
+  systemUuid: () => systemUuid(),
   processName: () => `${process.getBuiltinModule('node:os').hostname()}/${process.pid}`,
 }
 

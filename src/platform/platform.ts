@@ -87,6 +87,11 @@ export interface Platform extends Clock {
   wallMs(): number
   /** Calls back after `ms`, or after a turn of the event loop for 0; the result cancels that. */
   later(callback: () => void, ms: number): () => void
+  /**
+   * Makes a random UUID of version 4 without the platform's `crypto`, which Node loads when it is first used.
+   * Undefined if the system has none.
+   */
+  systemUuid?(): string | undefined
   /** Names this process among the processes of a fleet, for people. */
   processName(): string
 }

@@ -1,3 +1,4 @@
+import { platform } from '#platform'
 import { GraupelError, show } from '../core/errors.js'
 import type { StoreEntry } from './store.js'
 
@@ -76,10 +77,13 @@ export function newVersion(): string {
 }
 
 /**
- * Does not call `crypto.randomUUID`, because Node draws many UUIDs in advance: if the program has called it
- * while a startup snapshot was built, all processes that start from the snapshot draw the same ones.
+ * Takes a UUID of Linux if there is one: loading Node's `crypto` takes half of a first `acquireLease`. Does not
+ * call `crypto.randomUUID`, because Node draws many UUIDs in advance: if the program has called it while a
+ * startup snapshot was built, all processes that start from the snapshot draw the same ones.
  */
 function randomUuid(): string {
+  const made = platform.systemUuid?.()
+  if (made !== undefined) return made
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80
