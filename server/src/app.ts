@@ -124,9 +124,9 @@ function makeFastify({
   refusals,
 }: Parts): FastifyInstance {
   const direct = directIdRoute(layouts)
+  const onDirect = (ms: number) => metrics.requests.add(direct?.url, 200, ms)
   const isVerbose = logger.isLevelEnabled('debug')
   const isPlain = () => !isVerbose && !options.logIds && !service.isStopping
-  const onAnswer = (ms: number) => metrics.requests.add(direct.url, 200, ms)
   const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const { status, code, headers, body } = refusalOf(error)
     refusals.add(request, status, code, error)
@@ -148,7 +148,7 @@ function makeFastify({
         options,
         pair?.value,
         handler,
-        (next) => directly(direct, gate, isPlain, onAnswer, next),
+        (next) => (direct === undefined ? next : directly(direct, gate, isPlain, onDirect, next)),
         () => service.isStopping,
       ),
   })

@@ -51,7 +51,7 @@ export function isLingering(): boolean {
  *
  * @param pair - Serves HTTPS if given.
  * @param handler - Fastify's.
- * @param before - Answers some requests itself and passes the others on.
+ * @param before - Answers some requests itself, calls `noteAnswer` after each, and passes the others on.
  * @param isStopping - Tells whether each answer ends its connection from now on.
  */
 export function makeServer(
@@ -72,8 +72,8 @@ export function makeServer(
     // The gate refuses two Host headers, of which Node would otherwise hide the second.
     joinDuplicateHeaders: true,
   }
-  const known = knownMethods(handler)
-  const noted = untilLast(known, isStopping)
+  const answered = watched(knownMethods(handler))
+  const noted = untilLast(answered, isStopping)
   const server =
     pair === undefined
       ? createServer(limits)
@@ -83,7 +83,7 @@ export function makeServer(
   // A client may ask whether to send a body (Expect). The answer is final, because no route reads a body.
   server.on('checkContinue', noted).on('checkExpectation', noted)
   server.on('connect', refuseConnect)
-  return server.on('request', untilLast(before(known), isStopping))
+  return server.on('request', untilLast(before(answered), isStopping))
 }
 
 /**
@@ -104,8 +104,37 @@ function knownMethods(next: RequestListener): RequestListener {
   }
 }
 
-/** Connections whose last answer is known. */
-const ending = new WeakSet<Socket>()
+/** What the service knows of a connection. */
+interface Connection {
+  /** Whether its last answer is known. */
+  isEnding: boolean
+  /**
+   * The answer that it sends last so far. An answer that was sent is forgotten, so an idle connection holds
+   * no memory.
+   */
+  last: ServerResponse | undefined
+}
+
+/** The connections that had a request. */
+const known = new WeakMap<Socket, Connection>()
+
+function connectionOf(socket: Socket): Connection {
+  const found = known.get(socket)
+  if (found !== undefined) return found
+  const made = { isEnding: false, last: undefined }
+  known.set(socket, made)
+  return made
+}
+
+/** Whether a connection has sent a request. */
+export function isUsed(socket: Socket): boolean {
+  return known.has(socket)
+}
+
+/** Whether the system has not taken all answers of a connection yet. They are sent in their order. */
+export function isAnswering(socket: Socket): boolean {
+  return known.get(socket)?.last !== undefined
+}
 
 /**
  * Ends the connection after this answer. A request behind it is not processed: its answer could not be sent,
@@ -113,22 +142,17 @@ const ending = new WeakSet<Socket>()
  */
 export function endAfter(response: ServerResponse): void {
   const { socket } = response.req
-  ending.add(socket)
+  connectionOf(socket).isEnding = true
   closeBy(socket, () => linger(socket))
   response.setHeader('connection', 'close')
 }
 
-/**
- * The answer that each connection sends last so far. An answer that was sent is forgotten, so an idle
- * connection holds no memory.
- */
-const lastAnswers = new WeakMap<Socket, ServerResponse>()
-
-/** Ignores requests behind the last answer of a connection. */
+/** Ignores requests behind the last answer of a connection. @param next - Calls `noteAnswer` or `watch`. */
 function untilLast(next: RequestListener, isStopping: () => boolean): RequestListener {
   return (request, response) => {
     const { socket } = request
-    if (ending.has(socket)) {
+    const connection = connectionOf(socket)
+    if (connection.isEnding) {
       // Until the last answer is sent, later requests wait in the client and not here.
       socket.pause()
       return
@@ -136,15 +160,31 @@ function untilLast(next: RequestListener, isStopping: () => boolean): RequestLis
     // The client then opens no further request on this connection. Closing an idle connection could reset a
     // request on its way.
     if (isStopping()) endAfter(response)
-    lastAnswers.set(socket, response)
-    response.once('close', forget)
+    connection.last = response
     next(request, response)
   }
 }
 
+/** Notices when an answer was sent. */
+function watched(next: RequestListener): RequestListener {
+  return (request, response) => {
+    response.on('close', forget)
+    next(request, response)
+  }
+}
+
+/**
+ * Notices when an answer was sent that was just given to the connection. Mostly the system has taken it at
+ * once, and no listener is needed.
+ */
+export function noteAnswer(response: ServerResponse): void {
+  if (response.writableFinished) forget.call(response)
+  else response.on('close', forget)
+}
+
 function forget(this: ServerResponse): void {
-  const { socket } = this.req
-  if (lastAnswers.get(socket) === this) lastAnswers.delete(socket)
+  const connection = connectionOf(this.req.socket)
+  if (connection.last === this) connection.last = undefined
 }
 
 /**
@@ -159,8 +199,9 @@ export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, i
     return
   }
   // Further bytes on such a connection are further errors.
-  if (ending.has(socket)) return
-  ending.add(socket)
+  const connection = connectionOf(socket)
+  if (connection.isEnding) return
+  connection.isEnding = true
   answer(socket, problem, id)
 }
 
@@ -194,7 +235,7 @@ function noRequest(): Problem {
 
 function answer(socket: Socket, problem: Problem, id: string): void {
   // Requests that came earlier on the connection get their answers first.
-  const earlier = lastAnswers.get(socket)
+  const earlier = connectionOf(socket).last
   if (earlier !== undefined) {
     earlier.once('close', () => answer(socket, problem, id))
     return

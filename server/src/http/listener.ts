@@ -4,7 +4,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Server as TlsServer } from 'node:tls'
 import { StartError } from '../failure.js'
-import { isLingering } from './connections.js'
+import { isAnswering, isLingering, isUsed } from './connections.js'
 
 /** Time for requests that are on their way when connections are about to be closed. */
 const graceMs = 100
@@ -48,11 +48,7 @@ export async function listen(
 export class Listener {
   readonly url: string
   readonly #server: Server
-  /**
-   * The open connections, each with the number of its answers that the system has not taken as a whole yet;
-   * `undefined` before its first request.
-   */
-  readonly #unsent = new Map<Socket, number | undefined>()
+  readonly #open = new Set<Socket>()
 
   /** @param option - The option of the port, for errors. @throws StartError */
   static async open(
@@ -68,16 +64,8 @@ export class Listener {
     this.#server = server
     this.url = url
     server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
-      this.#unsent.set(socket, undefined)
-      // Answers to pipelined requests get no `close` event then.
-      socket.once('close', () => this.#unsent.delete(socket))
-    })
-    server.prependListener('request', ({ socket }, response) => {
-      this.#unsent.set(socket, (this.#unsent.get(socket) ?? 0) + 1)
-      response.once('close', () => {
-        const unsent = this.#unsent.get(socket)
-        if (unsent !== undefined) this.#unsent.set(socket, unsent - 1)
-      })
+      this.#open.add(socket)
+      socket.once('close', () => this.#open.delete(socket))
     })
   }
 
@@ -98,10 +86,10 @@ export class Listener {
     })
     // The last accepted connections may still send their first request.
     await sleep(graceful)
-    for (const [socket, unsent] of this.#unsent) if (unsent === undefined) socket.destroy()
+    for (const socket of this.#open) if (!isUsed(socket)) socket.destroy()
     while (!isClosed && performance.now() < endMs) {
       // Node counts a connection as idle whose answer is complete, but waits for a client that reads slowly.
-      const isSent = Array.from(this.#unsent.values()).every((unsent) => !unsent)
+      const isSent = !Array.from(this.#open).some(isAnswering)
       if (isSent && !isLingering()) server.closeIdleConnections()
       await sleep(lookMs)
     }

@@ -44,20 +44,14 @@ export function servedLayoutsOf({ ids }: Service, options: Options): ServedLayou
   )
 }
 
-/** Returns the route of one id of the default layout, without parameters. */
-export function directIdRoute(layouts: ServedLayouts): DirectRoute {
+/**
+ * Returns the route of one id of the default layout, without parameters; `undefined` if such a request is
+ * refused, because the layout has a tag without a default.
+ */
+export function directIdRoute(layouts: ServedLayouts): DirectRoute | undefined {
   const { source, load, headers } = layouts.values().next().value as ServedLayout
-  const isTagged = needsTags(source.layout)
-  return {
-    url: '/v1/ids',
-    headers: headers.json,
-    body: async (request) => {
-      // Refused as other requests are.
-      if (isTagged) throw new Error('the layout has a tag without a default')
-      clientOf(request)?.takeIds(1)
-      return `{"ids":["${await nextOf(source, load)}"]}`
-    },
-  }
+  if (needsTags(source.layout)) return undefined
+  return { url: '/v1/ids', headers: headers.json, load, next: () => source.next(), body: (id) => `{"ids":["${id}"]}` }
 }
 
 export function addIdRoutes(
