@@ -1,15 +1,19 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
+import { get as getByTls } from 'node:https'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 // Runs servers on one processor, and the load on another. wrk makes the load, because it takes a third of the
 // server's time. autocannon takes more time than the server, so it would be measured itself.
 
 const [serverProcessor, loadProcessor] = ['0', '1'] as const
+/** The connections of a load. */
 export const connections = 64
 
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
@@ -30,6 +34,11 @@ export function missingForLoad(): string | undefined {
   return missingForClient() ?? (runs('wrk') ? undefined : 'wrk (Debian package wrk)')
 }
 
+/** Names a missing program that a service under load needs if it has a certificate. */
+export function missingForTls(): string | undefined {
+  return missingForLoad() ?? (runs('openssl') ? undefined : 'openssl (Debian package openssl)')
+}
+
 /** Moves this process to the processor of the load. */
 export function pinLoad() {
   const { status, stderr } = spawnSync('taskset', ['-acp', loadProcessor, `${process.pid}`], { encoding: 'utf8' })
@@ -47,10 +56,28 @@ export interface Server {
   memory(): Promise<{ heap: number; resident: number }>
 }
 
+/** A request that each answer of an empty server is like. */
+export interface Asked {
+  path: string
+  accept?: string
+}
+
+/** The files of a certificate and its key. */
+interface Pair {
+  cert: string
+  key: string
+}
+
 interface Servers {
-  empty(bodyBytes?: number): Promise<Server>
+  /**
+   * Starts a server of node:http, or of node:https with a pair, that only answers: with the headers and the
+   * number of bytes of the service's answer to a request. @throws Error if their answers differ otherwise
+   */
+  empty(service: Server, asked: Asked, pair?: Pair): Promise<Server>
   /** Starts the service with some options. */
   start(...options: string[]): Promise<Server>
+  /** Makes a certificate for 127.0.0.1. */
+  pair(): Pair
   /** Starts the service with a reporter of its memory. */
   reporting(): Promise<Server>
   /** Starts a redis-server that keeps nothing on disk. */
@@ -68,7 +95,7 @@ export async function withServers<T>(build: string, use: (servers: Servers) => P
   }
   process.once('exit', kill)
   /** @param ready - The text that a server writes when it is ready; the address of the service. */
-  const run = async (command: readonly string[], ready = /http:\/\/[\w.:]+/): Promise<Server> => {
+  const run = async (command: readonly string[], ready = /https?:\/\/[\w.:]+/): Promise<Server> => {
     const child = spawn('taskset', ['-c', serverProcessor, ...command], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
@@ -101,7 +128,24 @@ export async function withServers<T>(build: string, use: (servers: Servers) => P
     ])
   try {
     return await use({
-      empty: (bodyBytes = 0) => run([process.execPath, emptyServer, `${bodyBytes}`]),
+      async empty(service, asked, pair) {
+        const { head, body } = await answerOf(service, asked)
+        // Node writes these itself.
+        const headers = head.filter(([name]) => !/^(date|connection|keep-alive)$/i.test(name)).flat()
+        const tls = pair && { cert: readFileSync(pair.cert, 'latin1'), key: readFileSync(pair.key, 'latin1') }
+        const server = await run([
+          process.execPath,
+          emptyServer,
+          JSON.stringify({ headers, body: body.toString('base64'), tls }),
+        ])
+        const answer = await answerOf(server, asked)
+        const shown = (one: typeof answer) =>
+          JSON.stringify([one.head.filter(([name]) => !/^date$/i.test(name)), one.body.length])
+        if (shown(answer) !== shown({ head, body }))
+          throw new Error(`the empty server answers ${shown(answer)}, and the service ${shown({ head, body })}`)
+        return server
+      },
+      pair: () => pairIn(folder),
       start: (...options) => service([], options),
       redis: (port) =>
         run(['redis-server', '--port', `${port}`, '--save', '', '--appendonly', 'no'], /Ready to accept/),
@@ -114,6 +158,35 @@ export async function withServers<T>(build: string, use: (servers: Servers) => P
     process.off('exit', kill)
     rmSync(folder, { recursive: true, maxRetries: 3 })
   }
+}
+
+/** Makes a certificate that is its own issuer. */
+function pairIn(folder: string): Pair {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+      ...['-subj', '/CN=graupel', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert],
+    ],
+    { stdio: 'ignore' },
+  )
+  return { cert, key }
+}
+
+/** Sends one request, and resolves to the headers of the answer, in pairs, and its body. */
+async function answerOf({ url }: Server, { path, accept = 'application/json' }: Asked) {
+  const options = { agent: false, headers: { accept, connection: 'keep-alive' }, rejectUnauthorized: false }
+  const sent = (url.startsWith('https:') ? getByTls : get)(`${url}${path}`, options)
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+  const body = await buffer(answer)
+  sent.destroy()
+  const { rawHeaders } = answer
+  const head = Array.from(
+    { length: rawHeaders.length / 2 },
+    (_, i) => rawHeaders.slice(2 * i, 2 * i + 2) as [string, string],
+  )
+  return { head, body }
 }
 
 /** Runs a program on the processor of the load. Resolves to what it wrote. @throws Error if it fails */
@@ -140,6 +213,8 @@ export interface Load {
   path?: string
   accept?: string
   seconds: number
+  /** @default 64 */
+  connections?: number
   /** The number of bytes of answers that are kept. */
   keepBytes?: number
   /** The number of requests that a connection sends at once. */
@@ -165,19 +240,9 @@ export async function wrk({ url, cpuUs }: Server, { path = '/', accept = '*/*', 
   const folder = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
   const file = join(folder, 'answers')
   try {
-    const { keepBytes = 0, depth = 1, pauseMs = 0 } = more
+    const { keepBytes = 0, depth = 1, pauseMs = 0, connections: open = connections } = more
     const parameters = [keepBytes > 0 ? file : '-', keepBytes, depth, pauseMs].map(String)
-    const flags = [
-      '-t1',
-      `-c${connections}`,
-      `-d${seconds}s`,
-      '--timeout',
-      '10s',
-      '-s',
-      script,
-      '-H',
-      `accept: ${accept}`,
-    ]
+    const flags = ['-t1', `-c${open}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, '-H', `accept: ${accept}`]
     const beforeUs = cpuUs()
     const said = await runLoad(['wrk', ...flags, `${url}${path}`, '--', ...parameters])
     const found = said.match(/^\{.*\}$/m)

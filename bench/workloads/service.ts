@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { count, digits } from '../bars.ts'
 import type { Check, Outcome, Subject, Workload } from '../contract.ts'
 import { countRepeats } from '../measure/ledger.ts'
-import { missingForLoad, withServers, wrk } from '../measure/load.ts'
+import { missingForLoad, missingForTls, connections as most, withServers, wrk } from '../measure/load.ts'
 import { spread } from '../measure/rounds.ts'
 import { turns } from '../measure/turns.ts'
 
@@ -43,8 +43,9 @@ interface Answers {
   idsEach: number
   path?: string
   accept?: string
-  /** The bytes of the empty server's answers. */
-  bodyBytes?: number
+  /** @default 64 */
+  connections?: number
+  isTls?: boolean
   /** No bar needs the workload, so it has three rounds. */
   isContext?: boolean
 }
@@ -59,35 +60,42 @@ function answers({
   idsEach,
   path = `/v1/ids?count=${idsEach}`,
   accept = 'application/json',
-  bodyBytes = 0,
+  connections = most,
+  isTls = false,
   isContext = false,
 }: Answers): Workload {
   const unit = idsEach === 1 ? 'requests/s' : 'M ids/s'
   const scale = idsEach === 1 ? 1 : idsEach / 1e6
-  return service(name, title, unit, bodyBytes === 0 ? 'an empty node:http' : 'node:http with as many bytes', {
+  return service(name, title, unit, isTls ? 'an empty node:https' : 'an empty node:http', {
     isHigherBetter: true,
+    ...(isTls && { missing: missingForTls }),
     async run({ build = root }, options) {
-      return withServers(build, async ({ start, empty }) => {
-        const beside = await empty(bodyBytes)
-        const own = await start(...(idsEach === 1 ? [] : ['--layouts', 'wide']))
+      return withServers(build, async ({ start, empty, pair }) => {
+        const files = isTls ? pair() : undefined
+        const own = await start(
+          ...(idsEach === 1 ? [] : ['--layouts', 'wide']),
+          ...(files === undefined ? [] : ['--tls-cert', files.cert, '--tls-key', files.key]),
+        )
+        const beside = await empty(own, { path, accept }, files)
+        const load = { path, accept, connections, keepBytes }
         const { counted, over, disturbed } = await turns(
-          (seconds) => wrk(beside, { accept, seconds }),
-          (seconds) => wrk(own, { path, accept, keepBytes, seconds }),
+          (seconds) => wrk(beside, { ...load, seconds }),
+          (seconds) => wrk(own, { ...load, seconds }),
           options,
           isContext ? { wanted: 3, max: 3 } : {},
         )
-        const pair = (own: (part: Part) => number) =>
+        const both = (own: (part: Part) => number) =>
           `${digits(over((round) => own(round.own)).median)} beside ${digits(over(({ before }) => own(before)).median)}`
-        const rates = pair(({ rate }) => rate)
-        const cpu = pair(({ cpuUs }) => cpuUs)
-        const p99 = pair(({ p99Us }) => p99Us / 1000)
+        const rates = both(({ rate }) => rate)
+        const cpu = both(({ cpuUs }) => cpuUs)
+        const p99 = both(({ p99Us }) => p99Us / 1000)
         return {
           figure: over(({ own }) => own.rate * scale),
           yardstick: over(({ yardstickRate }) => yardstickRate * scale),
           ratio: over(({ own, yardstickRate }) => own.rate / yardstickRate),
           check: checkOf(counted.map(({ own }) => idsOf(own, idsEach, accept))),
           ...disturbed,
-          note: `${rates} requests/s, ${cpu} µs of processor time each; 64 connections that do not wait have a p99 of ${p99} ms`,
+          note: `${rates} requests/s, ${cpu} µs of processor time each; ${connections} connections that do not wait have a p99 of ${p99} ms`,
         }
       })
     },
@@ -103,9 +111,10 @@ const pauseMs = 16
 const latency = service('service-latency', 'p99 of one id', 'ms', 'an empty node:http', {
   async run({ build = root }, options) {
     return withServers(build, async ({ start, empty }) => {
-      const [beside, own] = [await empty(), await start()]
+      const own = await start()
+      const beside = await empty(own, { path: '/v1/ids' })
       const { counted, over, disturbed } = await turns(
-        (seconds) => wrk(beside, { pauseMs, seconds }),
+        (seconds) => wrk(beside, { path: '/v1/ids', pauseMs, seconds }),
         (seconds) => wrk(own, { path: '/v1/ids', pauseMs, keepBytes, seconds }),
         options,
       )
@@ -155,7 +164,7 @@ function service(
   title: string,
   unit: string,
   yardstick: string | undefined,
-  more: Pick<Workload, 'run' | 'isHigherBetter'>,
+  more: Pick<Workload, 'run' | 'isHigherBetter' | 'missing'>,
 ): Workload {
   const subject = 'service' satisfies Subject['group']
   return { name, title, section, of: subject, unit, ...(yardstick && { yardstick }), missing: missingForLoad, ...more }
@@ -163,19 +172,25 @@ function service(
 
 export const services = [
   answers({ name: 'service-one', title: 'one id a request', idsEach: 1, path: '/v1/ids' }),
+  answers({ name: 'service-one-tls', title: 'one id a request, TLS', idsEach: 1, path: '/v1/ids', isTls: true }),
+  ...[16, 1].map((connections) =>
+    answers({
+      name: `service-one-${connections}`,
+      title: `one id a request, ${connections} ${connections === 1 ? 'connection' : 'connections'}`,
+      ...{ idsEach: 1, path: '/v1/ids', connections, isContext: true },
+    }),
+  ),
   answers({ name: 'service-count', title: 'one id a request, ?count=1', idsEach: 1, isContext: true }),
   answers({
     name: 'service-hundred',
     title: '100 ids a request, JSON',
     idsEach: 100,
-    bodyBytes: 2208,
     isContext: true,
   }),
   answers({
     name: 'service-thousand',
     title: '1 000 ids a request, JSON',
     idsEach: 1000,
-    bodyBytes: 22_008,
     isContext: true,
   }),
   answers({
@@ -183,7 +198,6 @@ export const services = [
     title: '1 000 ids a request, bytes',
     idsEach: 1000,
     accept: bytes,
-    bodyBytes: 8000,
   }),
   latency,
   memory,

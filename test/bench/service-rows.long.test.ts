@@ -24,7 +24,8 @@ function outcomeOf(name: string) {
 /** Returns a report of figures that are worse than their bars by `more`. */
 function worseBy(more: number) {
   return reportOf([
-    result('service-one', 'graupel-server', 30_000, 0.7 - more),
+    result('service-one', 'graupel-server', 30_000, 0.8 - more),
+    result('service-one-tls', 'graupel-server', 30_000, 0.8 - more),
     result('service-bytes', 'graupel-server', 20 - more, 1),
     result('service-memory', 'graupel-server', 1 + more, 1),
     result('service-client', 'graupel-client', 10 - more, 1),
@@ -38,7 +39,7 @@ function worseBy(more: number) {
 
 it('the bars of the service are those of the design', () => {
   expect(shortfalls(worseBy(0), section, [])).toEqual([])
-  expect(shortfalls(worseBy(0.01), section, [])).toHaveLength(10)
+  expect(shortfalls(worseBy(0.01), section, [])).toHaveLength(11)
 })
 
 it('the page has the lines of the service in one table', () => {
@@ -70,6 +71,7 @@ describeWith([missingForResp, missingForLoad], 'npm run bench on the service for
 describeWith([missingForLoad], 'npm run bench on the service', () => {
   it.each([
     ['service-one', 1],
+    ['service-one-tls', 1],
     ['service-bytes', 1000],
   ])('checks the ids of the answers of %s, and says what the empty server does beside it', (name, idsEach) => {
     const outcome = outcomeOf(name)
