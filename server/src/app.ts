@@ -16,7 +16,7 @@ import { endAfter, makeServer, refuseConnection } from './http/connections.js'
 import { directly } from './http/direct.js'
 import {
   accessCheck,
-  type Check,
+  type Gate,
   hasBody,
   makeGate,
   maxAdminConnections,
@@ -31,6 +31,7 @@ import { refusalOf } from './http/problems.js'
 import { TakingLog } from './http/taking-log.js'
 import { Tokens } from './http/tokens.js'
 import { WatchedFiles } from './http/watched-files.js'
+import type { Durations } from './metrics/family.js'
 import { certificateFamilies, connectionFamilies, fileFamilies, logFamilies, Metrics } from './metrics/metrics.js'
 import type { Options } from './options/table.js'
 import { RespServer } from './resp/server.js'
@@ -65,7 +66,7 @@ interface Parts {
   /** The certificate and its key. */
   readonly pair: WatchedFiles<Pair> | undefined
   readonly paths: Paths
-  readonly gate: Check
+  readonly gate: Gate
   readonly layouts: ServedLayouts
   readonly refusals: RefusalLog
   readonly loads: NumberLoads
@@ -94,7 +95,7 @@ export async function makeApp(
       : await WatchedFiles.open('--tls-cert and --tls-key', [tlsCert, tlsKey], pairOf, logger, pollMs)
 
   const paths = new Paths()
-  const gate = makeGate(accessCheck(options, tokens, openPaths), paths)
+  const gate = makeGate(accessCheck(options, tokens), openPaths, paths)
   const layouts = servedLayoutsOf(service, options)
   const refusals = new RefusalLog(logger)
   const loads = numberLoadsOf(options)
@@ -124,7 +125,11 @@ function makeFastify({
   refusals,
 }: Parts): FastifyInstance {
   const direct = directIdRoute(layouts)
-  const onDirect = (ms: number) => metrics.requests.add(direct?.url, 200, ms)
+  let directTimes: Durations | undefined
+  const onDirect = (ms: number) => {
+    directTimes ??= metrics.requests.durationsOf(direct?.url, 200)
+    directTimes.add(ms)
+  }
   const isVerbose = logger.isLevelEnabled('debug')
   const isPlain = () => !isVerbose && !options.logIds && !service.isStopping
   const refuse = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
@@ -148,7 +153,7 @@ function makeFastify({
         options,
         pair?.value,
         handler,
-        (next) => (direct === undefined ? next : directly(direct, gate, isPlain, onDirect, next)),
+        (next) => (direct === undefined ? next : directly(direct, gate.checkKnown, isPlain, onDirect, next)),
         () => service.isStopping,
       ),
   })
@@ -160,7 +165,7 @@ function makeFastify({
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyLength }, (_, body, done) => done(null, body))
   app.addHook('onRequest', (request, reply, done) => {
-    gate(request.raw)
+    gate.check(request.raw)
     // The client waits for this answer before it sends the body.
     if (request.raw.headers.expect !== undefined && hasBody(request.raw)) reply.raw.writeContinue()
     if (givenIdOf(request.raw) !== undefined) reply.header('x-request-id', request.id)

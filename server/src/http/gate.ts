@@ -47,20 +47,28 @@ export class Paths {
   }
 }
 
-/** Makes the check of every request. @param access - Checks the client. */
-export function makeGate(access: Check, paths: Paths): Check {
-  return (request) => {
-    const { method, url = '', headers, httpVersionMinor } = request
-    if (headers.host === undefined && httpVersionMinor === 1) {
-      throw new Problem('ERR_REQUEST_INVALID', 'the request has no Host header; send it, as HTTP/1.1 requires')
-    }
-    if (headers.host?.includes(',')) {
-      throw new Problem('ERR_REQUEST_INVALID', 'the request has two Host headers; send one')
-    }
+/** The checks of requests before a route sees them. */
+export interface Gate {
+  /** Checks any request. */
+  readonly check: Check
+  /** Checks a GET request of a path that has such a route and is not open to every client. */
+  readonly checkKnown: Check
+}
+
+/**
+ * Makes the checks of requests.
+ *
+ * @param access - Checks the client.
+ * @param openPaths - Paths that every client may request.
+ */
+export function makeGate(access: Check, openPaths: ReadonlySet<string>, paths: Paths): Gate {
+  const check: Check = (request) => {
+    const { method, url = '' } = request
+    checkHost(request)
     if (url.length > maxUrlLength) {
       throw new Problem('ERR_URI_TOO_LONG', `the URL has ${url.length} characters; send at most ${maxUrlLength}`)
     }
-    access(request)
+    if (!openPaths.has(pathOf(url))) access(request)
     if (dots.test(pathOf(url))) throw unknownRoute()
     if (paths.takesPost(url)) {
       if (method === 'POST') return
@@ -70,8 +78,28 @@ export function makeGate(access: Check, paths: Paths): Check {
       if (!paths.has(url)) throw unknownRoute(url, paths)
       throw new Problem('ERR_METHOD_NOT_ALLOWED', `the method is ${method}; use GET or HEAD`, { allow: 'GET, HEAD' })
     }
-    if (hasBody(request)) throw new Problem('ERR_BODY_UNEXPECTED', `the ${method} request has a body; send it without`)
+    checkEmpty(request)
   }
+  const checkKnown: Check = (request) => {
+    checkHost(request)
+    access(request)
+    checkEmpty(request)
+  }
+  return { check, checkKnown }
+}
+
+function checkHost({ headers: { host }, httpVersionMinor }: IncomingMessage): void {
+  if (host === undefined && httpVersionMinor === 1) {
+    throw new Problem('ERR_REQUEST_INVALID', 'the request has no Host header; send it, as HTTP/1.1 requires')
+  }
+  if (host?.includes(',')) {
+    throw new Problem('ERR_REQUEST_INVALID', 'the request has two Host headers; send one')
+  }
+}
+
+function checkEmpty(request: IncomingMessage): void {
+  if (!hasBody(request)) return
+  throw new Problem('ERR_BODY_UNEXPECTED', `the ${request.method} request has a body; send it without`)
 }
 
 /** The path of the store, which only a service with `--leases` has. Its routes are below it. */
@@ -102,22 +130,13 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined
 }
 
-/**
- * Makes the check of the client.
- *
- * @param tokens - `undefined` if the service needs no token.
- * @param openPaths - Paths that every client may request.
- */
-export function accessCheck(
-  { host }: Options,
-  tokens: { readonly value: Tokens } | undefined,
-  openPaths: ReadonlySet<string>,
-): Check {
+/** Makes the check of the client. @param tokens - `undefined` if the service needs no token. */
+export function accessCheck({ host }: Options, tokens: { readonly value: Tokens } | undefined): Check {
   if (tokens !== undefined) {
     return (request) => {
       const { url = '', headers } = request
       // A request that could not be answered directly is checked twice.
-      if (openPaths.has(pathOf(url)) || clientOf(request) !== undefined) return
+      if (clientOf(request) !== undefined) return
       const client = tokens.value.clientOf(headers.authorization)
       if (client !== undefined) {
         client.requireOneOf(isOfStore(url) ? ['leases', 'numbers'] : ['ids'])
@@ -135,17 +154,20 @@ export function accessCheck(
     }
   }
   const isLocal = isLoopback(host)
-  return ({ url = '', headers }) => {
-    if (openPaths.has(pathOf(url))) return
+  // The last Host that is local. The requests of a client have one Host.
+  let knownHost: string | undefined
+  return ({ headers }) => {
     // A page of another site could use up numbers of a counter.
     const site = headers['sec-fetch-site']
     if (site === 'cross-site' || site === 'same-site' || (site === undefined && isOtherOrigin(headers))) {
       throw new Problem('ERR_FORBIDDEN', 'a page of another site sent the request; call the service from a program')
     }
     // The page could also reach this address by a host name of its own (DNS rebinding).
-    if (isLocal && headers.host !== undefined && !isLocalName(headers.host)) {
+    if (!isLocal || headers.host === undefined || headers.host === knownHost) return
+    if (!isLocalName(headers.host)) {
       throw new Problem('ERR_FORBIDDEN', 'Host is not localhost, 127.0.0.1 or [::1]; use one of these, or a token')
     }
+    knownHost = headers.host
   }
 }
 

@@ -34,6 +34,11 @@ export class Requests {
    * that long.
    */
   add(url: string | undefined, status: number, ms: number, times = 1): void {
+    this.durationsOf(url, status).add(ms, times)
+  }
+
+  /** Returns the durations of a route and a class of status. From then on, they are a series. */
+  durationsOf(url: string | undefined, status: number): Durations {
     let classes = this.#routes.get(url)
     if (classes === undefined) {
       classes = []
@@ -45,7 +50,7 @@ export class Requests {
       durations = new Durations(boundsMs)
       classes[statusClass] = durations
     }
-    durations.add(ms, times)
+    return durations
   }
 
   families(): Family[] {

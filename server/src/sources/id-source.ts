@@ -82,7 +82,7 @@ export class IdSource {
 
   /** Makes one id, with all tags 0. @throws GraupelError as `nextAsync` */
   next(): Promise<bigint> {
-    return this.#inTerm((ids) => ids.nextAsync())
+    return this.#inTerm(nextOf)
   }
 
   /**
@@ -302,6 +302,8 @@ export class IdSource {
     }
   }
 }
+
+const nextOf = (ids: IdGenerator) => ids.nextAsync()
 
 async function fillWith<A extends IdArray>(ids: IdGenerator, array: A, tags: bigint): Promise<A> {
   await ids.fillAsync(array)
