@@ -86,6 +86,13 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   'service-client-runs': { 'graupel-client': [{ of: 'figure', min: 1000 }] },
   'service-client-next': { 'graupel-client': [{ of: 'ratio', max: 0.1 }] },
   'service-memory': { 'graupel-server': [{ of: 'figure', max: 1 }] },
+  'latency-next': withSegments({ of: 'ratio', max: 2 }),
+  'latency-async': withSegments({ of: 'ratio', max: 3 }),
+  'latency-client': { 'graupel-client': [{ of: 'ratio', max: 3 }] },
+  'latency-http': { 'graupel-server': [{ of: 'ratio', max: 2 }] },
+  'latency-http-batch': { 'graupel-server': [{ of: 'ratio', max: 3 }] },
+  'latency-resp': { 'graupel-server': [{ of: 'ratio', max: 4 }] },
+  'latency-resp-batch': { 'graupel-server': [{ of: 'ratio', max: 4 }] },
 }
 
 /** The share by which a change may be slower than the build that it runs against. */
@@ -93,6 +100,10 @@ const maxCost = 0.03
 
 function bothEngines(bar: Bar) {
   return { 'graupel-native': [bar], 'graupel-js': [bar] }
+}
+
+function withSegments(bar: Bar) {
+  return { ...bothEngines(bar), 'graupel-segments': [bar] }
 }
 
 function bothStores(...held: Bar[]) {

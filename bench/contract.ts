@@ -30,6 +30,7 @@ export interface Source {
   next?(): Foreign
   nextString?(): string
   nextNumber?(): number
+  nextAsync?(): Promise<Foreign>
   fill?(array: BigUint64Array): unknown
   fillAsync?(array: BigUint64Array): Promise<unknown>
   /** Makes a text of 128 bits. */

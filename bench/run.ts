@@ -31,7 +31,7 @@ const help = `npm run bench -- [options]
   --check            exit with 1, and a list, if a bar does not hold; with --against, if a ratio is worse by 3 %
   --from FILE        measure nothing, and take the results from there
   --json FILE        write the results there
-  --publish          with --filter lease, segment, service, next-kept, next-string-, uuid, kind, mask, observe, import or first-id: keep these results in
+  --publish          with --filter lease, segment, service, latency, next-kept, next-string-, uuid, kind, mask, observe, import or first-id: keep these results in
                      the place of the former ones of their section
 
 A complete run, one without --filter, --subject, --bars, --against, --quick and --from, is kept in

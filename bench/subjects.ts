@@ -140,7 +140,10 @@ function segments(build?: string): Subject {
     name: segmentsName,
     title: 'graupel segments',
     group: 'graupel',
-    only: ['next', 'next-string', 'next-number', 'fill', 'threads'].map((name) => `segment-${name}`),
+    only: [
+      ...['next', 'next-string', 'next-number', 'fill', 'threads'].map((name) => `segment-${name}`),
+      ...['latency-next', 'latency-async'],
+    ],
     stamp: undefined,
     ...(build !== undefined && { build }),
     async load(handle) {
@@ -210,7 +213,7 @@ function store(name: string, title: string, only?: readonly string[]): Subject {
 }
 
 function service(name: string, title: string, ...only: readonly string[]): Subject {
-  const workloads = only.map((name) => `service-${name}`)
+  const workloads = only.map((name) => (name.startsWith('latency-') ? name : `service-${name}`))
   return { name, title, group: 'service', only: workloads, load: async () => () => undefined }
 }
 
@@ -276,13 +279,16 @@ export const subjects: readonly Subject[] = [
       'hundred',
       'thousand',
       'bytes',
-      'latency',
       'memory',
       'resp',
       'resp-numbers',
       'resp-one',
+      'latency-http',
+      'latency-http-batch',
+      'latency-resp',
+      'latency-resp-batch',
     ],
   ),
-  service('graupel-client', 'graupel/client', 'client', 'client-next', 'client-runs'),
+  service('graupel-client', 'graupel/client', 'client', 'client-next', 'client-runs', 'latency-client'),
   ...rivals,
 ]

@@ -219,15 +219,12 @@ export interface Load {
   keepBytes?: number
   /** The number of requests that a connection sends at once. */
   depth?: number
-  /** The average pause of a connection before its next request. */
-  pauseMs?: number
 }
 
 /** The line that wrk.lua prints. */
 interface Counts {
   requests: number
   us: number
-  p50Us: number
   p99Us: number
   maxUs: number
   kept: number
@@ -240,8 +237,8 @@ export async function wrk({ url, cpuUs }: Server, { path = '/', accept = '*/*', 
   const folder = mkdtempSync(join(tmpdir(), 'graupel-bench-'))
   const file = join(folder, 'answers')
   try {
-    const { keepBytes = 0, depth = 1, pauseMs = 0, connections: open = connections } = more
-    const parameters = [keepBytes > 0 ? file : '-', keepBytes, depth, pauseMs].map(String)
+    const { keepBytes = 0, depth = 1, connections: open = connections } = more
+    const parameters = [keepBytes > 0 ? file : '-', keepBytes, depth].map(String)
     const flags = ['-t1', `-c${open}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, '-H', `accept: ${accept}`]
     const beforeUs = cpuUs()
     const said = await runLoad(['wrk', ...flags, `${url}${path}`, '--', ...parameters])

@@ -2,6 +2,7 @@ import type { Workload } from '../contract.ts'
 import { codecs } from './codecs.ts'
 import { compared } from './compared.ts'
 import { views } from './in-turns.ts'
+import { latencies } from './latency.ts'
 import { leases } from './leases.ts'
 import { memory } from './memory.ts'
 import { segments } from './segments.ts'
@@ -29,4 +30,5 @@ export const workloads: readonly Workload[] = [
   ...services,
   ...serviceResp,
   ...serviceClients,
+  ...latencies,
 ]

@@ -102,37 +102,6 @@ function answers({
   })
 }
 
-/**
- * The pause of a connection before each request. Both servers answer the same load, and neither server is
- * busy.
- */
-const pauseMs = 16
-
-const latency = service('service-latency', 'p99 of one id', 'ms', 'an empty node:http', {
-  async run({ build = root }, options) {
-    return withServers(build, async ({ start, empty }) => {
-      const own = await start()
-      const beside = await empty(own, { path: '/v1/ids' })
-      const { counted, over, disturbed } = await turns(
-        (seconds) => wrk(beside, { path: '/v1/ids', pauseMs, seconds }),
-        (seconds) => wrk(own, { path: '/v1/ids', pauseMs, keepBytes, seconds }),
-        options,
-      )
-      const p99 = ({ before, after }: (typeof counted)[number]) => (before.p99Us + after.p99Us) / 2000
-      const rates = [over(({ own }) => own.rate).median, over(({ yardstickRate }) => yardstickRate).median] as const
-      const p50 = [over(({ own }) => own.p50Us / 1000).median, over(({ before }) => before.p50Us / 1000).median]
-      return {
-        figure: over(({ own }) => own.p99Us / 1000),
-        yardstick: over(p99),
-        ratio: over((round) => round.own.p99Us / 1000 / p99(round)),
-        check: checkOf(counted.map(({ own }) => idsOf(own, 1, 'application/json'))),
-        ...disturbed,
-        note: `${count(Math.round(rates[0]))} requests/s beside ${count(Math.round(rates[1]))}; p50 ${p50.map(digits).join(' ms beside ')}`,
-      }
-    })
-  },
-})
-
 /** The number of requests that a connection sends at once, so that ten million take minutes. */
 const depth = 16
 
@@ -199,6 +168,5 @@ export const services = [
     idsEach: 1000,
     accept: bytes,
   }),
-  latency,
   memory,
 ]
