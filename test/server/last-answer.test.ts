@@ -12,6 +12,8 @@ const service = await listen({ requestTimeoutMs: 300, resp: 0, respCounters: 'c:
 const head = (path: string, ...lines: string[]) =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`
 
+const issued = () => service.service.ids.get('twitter')?.stats()?.ids.issued ?? 0
+
 /** Returns how many counts were taken, and how many were sent. */
 async function countsOf({ app }: Listening, name: string, answer: string): Promise<{ taken: number; sent: number }> {
   const { counts } = (await app.inject(`/v1/counters/${name}`)).json() as { counts: string[] }
@@ -61,6 +63,24 @@ test.each([
   own.socket.write(bytes + command('INCR', key).repeat(600))
   await own.read(Number.POSITIVE_INFINITY)
   expect(await countsOf(service, key, '')).toEqual({ taken: 0, sent: 0 })
+})
+
+test('bytes that are no request get their answer behind those of requests for one id', async () => {
+  const answer = await send(service.port, `${head('/v1/ids').repeat(20)}hello\r\n\r\n`)
+  expect(answer.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual([...Array<string>(20).fill('200'), '400'])
+})
+
+test('a client that reads ids slowly gets all of them before the answer to bytes that are no request', async () => {
+  const socket = connect(service.port, '127.0.0.1').on('error', () => {})
+  const before = issued()
+  socket.pause()
+  socket.write(head('/v1/ids').repeat(20_000))
+  // The socket is full by then, so answers wait in the service.
+  await until(() => issued() > before + 5000)
+  socket.write('hello\r\n\r\n')
+  let answer = ''
+  for await (const part of socket.setEncoding('latin1')) answer += part
+  expect(answer.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual([...Array<string>(20_000).fill('200'), '400'])
 })
 
 test('a client that reads slowly gets the answers before the last one, although it has sent more requests', async () => {
