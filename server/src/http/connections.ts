@@ -237,7 +237,11 @@ function answer(socket: Socket, problem: Problem, id: string): void {
   // Requests that came earlier on the connection get their answers first.
   const earlier = connectionOf(socket).last
   if (earlier !== undefined) {
-    earlier.once('close', () => answer(socket, problem, id))
+    earlier.once('close', () => {
+      // This listener may be older than the one that forgets the answer.
+      forget.call(earlier)
+      answer(socket, problem, id)
+    })
     return
   }
   if (!socket.writable) return
