@@ -39,6 +39,7 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefine
  *
  * @param run - Gets a signal that is aborted by the deadline, too.
  * @param late - Makes the error of the deadline.
+ * @param failed - Makes the error of work that fails.
  */
 export function endWithin<T>(
   clock: Pick<Clock, 'later'>,
@@ -46,6 +47,7 @@ export function endWithin<T>(
   signal: AbortSignal | undefined,
   run: (signal: AbortSignal) => Promise<T> | T,
   late: () => unknown,
+  failed: (error: unknown) => unknown = (error) => error,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
@@ -61,17 +63,32 @@ export function endWithin<T>(
     }
     const cancelTimer = clock.later(() => end(late()), deadlineMs)
     const cancelAbort = onAbort(signal, () => end(signal?.reason))
-    // An async function, because a function of the user's may throw at once.
-    const work = (async () => run(own.signal))()
-    work.finally(stop).then(resolve, reject)
+    const fail = (error: unknown) => {
+      stop()
+      reject(failed(error))
+    }
+    // A function of the user's may throw at once.
+    try {
+      Promise.resolve(run(own.signal)).then((result) => {
+        stop()
+        resolve(result)
+      }, fail)
+    } catch (error) {
+      fail(error)
+    }
   })
 }
 
 /** Waits. @throws the reason of the signal */
-export async function sleep(clock: Pick<Clock, 'later'>, ms: number, signal?: AbortSignal): Promise<void> {
-  let cancel = () => {}
-  const over = new Promise<void>((resolve) => {
-    cancel = clock.later(resolve, ms)
+export function sleep(clock: Pick<Clock, 'later'>, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancelTimer = clock.later(() => {
+      cancelAbort()
+      resolve()
+    }, ms)
+    const cancelAbort = onAbort(signal, () => {
+      cancelTimer()
+      reject(signal?.reason)
+    })
   })
-  await untilAborted(over, signal).finally(cancel)
 }

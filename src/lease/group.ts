@@ -178,7 +178,8 @@ export class Group {
   /** The nodes of a shard that the process may have. */
   nodesOf(shard: number): number[] {
     const nodes = []
-    for (let node = shard * shardNodes; node < (shard + 1) * shardNodes; node++) {
+    const end = Math.min((shard + 1) * shardNodes, this.layout.nodes)
+    for (let node = shard * shardNodes; node < end; node++) {
       if (this.nodes.has(node)) nodes.push(node)
     }
     return nodes

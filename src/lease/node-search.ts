@@ -34,11 +34,14 @@ export class NodeSearch {
   readonly #parts: LeaseParts
   readonly #life: ServerLife
   readonly #watch: Watch
+  /** Depends on the owner's name, so that a process first looks where it had a node. */
+  readonly #firstIndex: number
 
   constructor(parts: LeaseParts, life: ServerLife) {
     this.#parts = parts
     this.#life = life
     this.#watch = new Watch(parts.clock)
+    this.#firstIndex = hash(utf8(parts.rules.owner)) % parts.group.nodes.count
   }
 
   /**
@@ -52,9 +55,8 @@ export class NodeSearch {
     const { nodes } = this.#parts.group
     const visited = new Set<number>()
     const held: LeaseRecord[] = []
-    // The first shard depends on the owner's name, so that a process finds the node that it had. Other shards
-    // are drawn at random.
-    let index = hash(utf8(this.#parts.rules.owner)) % nodes.count
+    // The shards after the first are drawn at random.
+    let index = this.#firstIndex
     for (let i = 0; i < maxShards; i++) {
       const shard = this.#parts.group.shardOf(nodes.at(index))
       index = Math.floor(this.#parts.clock.random() * nodes.count)

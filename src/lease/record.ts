@@ -54,17 +54,19 @@ export function writeLease(group: Group, record: LeaseRecord): string {
   return writeRecord(group.ids, noted)
 }
 
+const leaseTypes = {
+  owner: 'string',
+  token: 'string',
+  attempt: 'string',
+  floor: 'number',
+  ceiling: 'number',
+  isReleased: 'boolean',
+  windowMs: 'number',
+} as const
+
 /** @throws GraupelError as {@link parseRecord}; `ERR_STATE_CORRUPT` */
 export function readLease(entry: StoreEntry, group: Pick<Group, 'ids' | 'timeOf'>): LeaseRecord {
-  const record = parse<LeaseRecord>(entry, group.ids, damagedLease, {
-    owner: 'string',
-    token: 'string',
-    attempt: 'string',
-    floor: 'number',
-    ceiling: 'number',
-    isReleased: 'boolean',
-    windowMs: 'number',
-  })
+  const record = parse<LeaseRecord>(entry, group.ids, damagedLease, leaseTypes)
   const { floor, ceiling } = record
   if (floor < 0 || ceiling < floor || group.timeOf(ceiling) > maxDateMs) {
     throw damagedLease(entry.key, `its floor is ${floor}, and its ceiling is ${ceiling}`)

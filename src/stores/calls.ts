@@ -228,16 +228,14 @@ export function callWithin<T>(
 ): Promise<T | undefined> {
   const failure = (reason: string, cause?: unknown) =>
     new GraupelError('ERR_STORE_UNAVAILABLE', `${call}() of the store '${store}' ${reason}; try again`, { cause })
-  const attempt = async (own: AbortSignal) => {
-    try {
-      return await run(own)
-    } catch (error) {
-      // Errors of this package have a remedy in their message.
-      throw isGraupelError(error) ? error : failure(`failed: ${reasonOf(error)}`, error)
-    }
-  }
-  return endWithin(clock, callTimeoutMs, signal, attempt, () =>
-    failure(`did not answer within ${Math.ceil(callTimeoutMs)} ms`),
+  return endWithin<T | undefined>(
+    clock,
+    callTimeoutMs,
+    signal,
+    run,
+    () => failure(`did not answer within ${Math.ceil(callTimeoutMs)} ms`),
+    // Errors of this package have a remedy in their message.
+    (error) => (isGraupelError(error) ? error : failure(`failed: ${reasonOf(error)}`, error)),
   )
 }
 

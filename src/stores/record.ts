@@ -59,7 +59,9 @@ export function parseRecord<T>(entry: StoreEntry, { types, damaged, checkOwner }
     )
   }
   checkOwner(found)
-  for (const [name, type] of Object.entries<string>(types)) {
+  // Not `Object.entries`, which takes half of the time of a record.
+  for (const name in types) {
+    const type: string = types[name as keyof T & string]
     const of = found[name]
     const isFine = typeof of === type && of !== null && (type !== 'number' || Number.isSafeInteger(of))
     if (!isFine) throw damaged(key, `its ${name} is ${show(of)}`)

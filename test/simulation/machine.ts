@@ -60,10 +60,15 @@ export class Machine implements CallClock {
     return new Promise((resolve) => this.later(resolve, ms))
   }
 
+  /** Calls back while the process is not stopped: at once, or later. Never calls back if it is dead. */
+  whenAwake(callback: () => void): void {
+    if (!this.isStopped) callback()
+    else if (!this.isDead) this.later(callback, 0)
+  }
+
   /** Resolves while the process is not stopped. Never resolves if it is dead. */
-  async awake(): Promise<void> {
-    if (this.isDead) return new Promise(() => {})
-    if (this.isStopped) await this.sleep(0)
+  awake(): Promise<void> {
+    return new Promise((resolve) => this.whenAwake(resolve))
   }
 
   pause(when: string): void {

@@ -20,19 +20,22 @@ export interface CallFaults {
   readonly lossInCall: number
 }
 
+const settled = Promise.resolve()
+
 /** The process that calls. */
 interface Caller {
   readonly number: number
   readonly isCut: boolean
+  readonly isStopped: boolean
   pause(when: string): void
-  awake(): Promise<void>
+  whenAwake(callback: () => void): void
   /** The process has got an answer. */
   issue(): void
 }
 
 /** The network between the process and the server. */
 interface Surroundings {
-  readonly time: { sleep(ms: number): Promise<void> }
+  readonly time: { later(callback: () => void, ms: number): unknown }
   readonly server: Server
   readonly random: Random
   readonly shape: { readonly durable: boolean; readonly faults: CallFaults }
@@ -50,33 +53,48 @@ export function storeOf(process: Caller, world: Surroundings, write: Write): Sto
   const { faults } = shape
   const latencyMs = () => (world.happens(faults.slow) ? random() * 8000 : random() * 4)
 
-  /** Fails at once, or never answers. */
-  const lose = (what: string): Promise<never> => {
-    if (random() < 0.4) return new Promise(() => {})
-    return Promise.reject(new Error(`the ${what} was lost`))
-  }
-  const call = async <T>(what: string, apply: () => T): Promise<T> => {
-    if (world.happens(faults.pauseInCall)) process.pause(`before it calls ${what}`)
-    await process.awake()
-    if (world.happens(faults.lostRequest) || process.isCut || server.isCut) return lose('request')
-    const { restores } = server
-    await time.sleep(latencyMs())
-    // A request to a server that was replaced does not reach the new server.
-    if (server.isCut || server.restores !== restores) return lose('request')
-    if (world.happens(faults.lossInCall)) world.loseWrites()
-    const answer = apply()
-    if (what === 'write' && answer !== undefined && server.isReplicaAway) return lose('reply')
-    if (world.happens(faults.lostReply)) {
-      world.note(process.number, undefined, () => `gets no answer to ${what}, which was done`)
-      return lose('reply')
-    }
-    // Half of the answers come at once: that is less work, and every order still occurs.
-    if (random() < 0.5) await time.sleep(latencyMs())
-    if (world.happens(faults.pauseInCall)) process.pause(`before the answer to ${what} reaches it`)
-    await process.awake()
-    process.issue()
-    return answer
-  }
+  // Callbacks instead of promises: a world makes hundreds of calls, and waits several times in each.
+  const call = <T>(what: string, apply: () => T): Promise<T> =>
+    new Promise((resolve, reject) => {
+      /** Fails at once, or never answers. */
+      const lose = (lost: string) => {
+        if (random() >= 0.4) reject(new Error(`the ${lost} was lost`))
+      }
+      const send = () => {
+        if (world.happens(faults.lostRequest) || process.isCut || server.isCut) return lose('request')
+        const { restores } = server
+        time.later(() => {
+          // A request to a server that was replaced does not reach the new server.
+          if (server.isCut || server.restores !== restores) return lose('request')
+          if (world.happens(faults.lossInCall)) world.loseWrites()
+          try {
+            reply(apply())
+          } catch (error) {
+            reject(error)
+          }
+        }, latencyMs())
+      }
+      const reply = (answer: T) => {
+        if (what === 'write' && answer !== undefined && server.isReplicaAway) return lose('reply')
+        if (world.happens(faults.lostReply)) {
+          world.note(process.number, undefined, () => `gets no answer to ${what}, which was done`)
+          return lose('reply')
+        }
+        const arrive = () => {
+          if (world.happens(faults.pauseInCall)) process.pause(`before the answer to ${what} reaches it`)
+          process.whenAwake(() => {
+            process.issue()
+            resolve(answer)
+          })
+        }
+        // Half of the answers come at once: that is less work, and every order still occurs.
+        if (random() < 0.5) time.later(arrive, latencyMs())
+        else arrive()
+      }
+      if (world.happens(faults.pauseInCall)) process.pause(`before it calls ${what}`)
+      if (process.isStopped) process.whenAwake(send)
+      else settled.then(send)
+    })
   return {
     name: 'simulated',
     durable: shape.durable,

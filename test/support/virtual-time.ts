@@ -8,6 +8,8 @@ interface Timer {
   callback: (() => void) | undefined
 }
 
+const settled = Promise.resolve()
+
 /** Time that moves only while everything waits: from one timer to the next. */
 export class VirtualTime implements Clock {
   #nowMs = 0
@@ -44,19 +46,27 @@ export class VirtualTime implements Clock {
   }
 
   /** Lets time pass until a promise has settled. Resolves or rejects as the promise does. */
-  async until<T>(promise: Promise<T>): Promise<T> {
-    let isSettled = false
-    const done = () => {
-      isSettled = true
-    }
-    promise.then(done, done)
-    while (true) {
+  until<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let isSettled = false
+      const done = () => {
+        isSettled = true
+      }
+      promise.then(done, done)
+      const turn = () => {
+        if (isSettled) return resolve(promise)
+        try {
+          this.#step()
+        } catch (error) {
+          return reject(error)
+        }
+        settled.then(afterPromises)
+      }
       // Node runs the callback of nextTick after all promises that can settle. So everything that is left
-      // waits for a timer.
-      await new Promise<void>((resolve) => process.nextTick(resolve))
-      if (isSettled) return promise
-      this.#step()
-    }
+      // waits for a timer. A callback that another callback of nextTick has set would run before them.
+      const afterPromises = () => process.nextTick(turn)
+      afterPromises()
+    })
   }
 
   #step(): void {

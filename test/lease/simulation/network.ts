@@ -1,5 +1,5 @@
 import { GraupelError } from '../../../src/core/errors.js'
-import { type LeaseRecord, readLease } from '../../../src/lease/record.js'
+import { readLease } from '../../../src/lease/record.js'
 import { StoreCalls, type Written } from '../../../src/stores/calls.js'
 import type { Store } from '../../../src/stores/store.js'
 import { storeOf } from '../../simulation/network.ts'
@@ -16,15 +16,13 @@ function writesOf(process: Process, world: World) {
     const version = transaction === undefined ? server.write(key, value, expected) : world.newToken()
     if (version === undefined || before?.version !== expected) return undefined
     transaction?.set(key, { key, value, version })
-    const read = (text: string | undefined): LeaseRecord | undefined =>
-      text === undefined ? undefined : readLease({ key, value: text, version }, world.group)
     if (key === world.group.key || key === world.group.lifeKeyOf(0)) {
       world.judge.applied(process.number, value, server.losses)
       world.note(process.number, undefined, () => `notes that the server lives its life ${server.life}`)
     } else {
       const node = Number(key.slice(key.lastIndexOf('/') + 1))
-      const after = read(value) as LeaseRecord
-      world.judge.applied(process.number, value, server.losses, node, read(before?.value), after)
+      const after = readLease({ key, value, version }, world.group)
+      world.judge.applied(process.number, value, server.losses, node, before && readLease(before, world.group), after)
       const { floor, ceiling, isReleased } = after
       world.note(
         process.number,
@@ -45,6 +43,7 @@ function refuse({ shape }: World): void {
 /** The store, as a connection sees it on which a transaction may be open. */
 function connectionOf(process: Process, world: World): Store {
   const store = storeOf(process, world, writesOf(process, world))
+  if (world.shape.faults.transaction === 0) return store
   return {
     ...store,
     read: async (key) => {
