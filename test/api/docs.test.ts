@@ -371,6 +371,7 @@ describe('docs/llms.txt', () => {
       'benchmarks',
       'glossary',
       'lease-proof',
+      'ledger',
       'memory-order',
       'model',
       'page',

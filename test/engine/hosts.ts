@@ -1,4 +1,5 @@
 import { composeId, createGenerator, defineLayout, type EngineKind, layouts } from 'graupel'
+import type { Tally } from '../simulation/nature.ts'
 import { freshNamespace } from '../support/engines.js'
 
 /** A layout in which an answer costs one sequence number. */
@@ -14,7 +15,8 @@ const hybrid = defineLayout({
 })
 
 /** How many answers hosts have made, and how many of them are not above their question. */
-export interface Outcome {
+export interface Outcome extends Tally {
+  virtualMs: number
   pairs: number
   inversions: number
 }
@@ -53,13 +55,22 @@ export function simulateHosts(engine: EngineKind, wanted: number, seed: number, 
     at.to.push(random(count))
     at.ids.push(id)
   }
-  const outcome = { pairs: 0, inversions: 0 }
+  const outcome = { pairs: 0, inversions: 0, virtualMs: 0, kills: 0, faults: 0 }
   for (let i = 0; i < 100; i++) send(composeId({ timestampMs: nowMs, node: i % count, sequence: i }, layout))
   while (outcome.pairs < wanted) {
     nowMs++
-    if (random(50) === 0) offsets[random(count)] = random(2001) - 1000
-    if (random(50) === 0) pausedUntil[random(count)] = nowMs + random(500)
+    outcome.virtualMs++
+    if (random(50) === 0) {
+      outcome.faults++
+      offsets[random(count)] = random(2001) - 1000
+    }
+    if (random(50) === 0) {
+      outcome.faults++
+      pausedUntil[random(count)] = nowMs + random(500)
+    }
     if (random(200) === 0) {
+      outcome.faults++
+      outcome.kills++
       const node = random(count)
       hosts[node]?.close()
       hosts[node] = open(node)

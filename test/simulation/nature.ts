@@ -2,9 +2,18 @@ import type { Random } from '../support/random.ts'
 import type { VirtualTime } from '../support/virtual-time.ts'
 import { faultOf } from './faults.ts'
 
+/** Counts the faults of a world, for the ledger. */
+export interface Tally {
+  /** How often a process was killed. */
+  kills: number
+  /** All faults: those that come by themselves, also kills, and those in calls of the store. */
+  faults: number
+}
+
 /** The parts of a world that have faults. */
 interface Ground<K extends string> {
   readonly shape: { readonly steps: number; readonly stepMs: number; readonly faults: Readonly<Record<K, number>> }
+  readonly tally: Tally
   readonly time: VirtualTime
   readonly random: Random
   readonly server: { isCut: boolean; readonly isReplicaAway: boolean; moveReplica(isPromoted: boolean): void }
@@ -23,7 +32,10 @@ export async function letFaultsHappen<K extends string>(
   for (let step = 0; step < steps; step++) {
     await world.time.sleep(world.random() * stepMs)
     const kind = faultOf(kinds, weights, world.random)
-    if (kind !== undefined) faults[kind]()
+    if (kind === undefined) continue
+    world.tally.faults++
+    if (kind === 'crash') world.tally.kills++
+    faults[kind]()
   }
   world.isCalm = true
   world.server.isCut = false

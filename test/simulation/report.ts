@@ -34,7 +34,8 @@ export function tell(
   ].join('\n')
 }
 
-function lineOf({ atMs, process, node, text }: Moment): string {
+/** Returns one line for an event. */
+export function lineOf({ atMs, process, node, text }: Moment): string {
   const who = process === undefined ? 'the server' : `process ${process}`
   const where = node === undefined ? '' : `node ${node}: `
   return `${(atMs / 1000).toFixed(3).padStart(9)} s  ${who.padEnd(10)}  ${where}${text}`

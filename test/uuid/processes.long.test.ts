@@ -10,8 +10,8 @@ import { afterAll, expect, it } from 'vitest'
 import { describeWith } from '../support/needs.ts'
 import { seededRandom } from '../support/random.ts'
 
-// Processes make UUIDs of one node at once, are killed and started again, on both engines. `npm run
-// test:long` compares three million; for more, which take 8 bytes of memory each:
+// Processes make UUIDs of one node at once, are killed and started again, on both engines. Compares
+// three million; for more, which take 8 bytes of memory each:
 //
 //   GRAUPEL_UUIDS=100000000 npx vitest run --mode long test/uuid/processes.long.test.ts
 

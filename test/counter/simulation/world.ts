@@ -1,5 +1,5 @@
 import { readOffset } from '../../../src/pattern/calendar.js'
-import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
+import { letFaultsHappen, type Tally, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { Server } from '../../simulation/server.ts'
 import { type Random, randomFrom } from '../../support/random.ts'
@@ -12,7 +12,8 @@ import { type Shape, shapeFrom } from './shape.ts'
 const calmMs = 60_000
 const natural = ['failover', 'cut', 'pause', 'crash'] as const
 
-export interface Outcome {
+export interface Outcome extends Tally {
+  readonly virtualMs: number
   readonly violation: string | undefined
   readonly shape: Shape
   readonly issued: number
@@ -33,6 +34,7 @@ export class World {
   readonly random: Random
   readonly shape: Shape
   readonly time = new VirtualTime()
+  readonly tally: Tally = { kills: 0, faults: 0 }
   readonly server: Server
   readonly judge: Judge
   readonly moments: Moment[] = []
@@ -72,7 +74,9 @@ export class World {
   }
 
   happens(chance: number): boolean {
-    return !this.isCalm && this.random() < chance
+    if (this.isCalm || this.random() >= chance) return false
+    this.tally.faults++
+    return true
   }
 
   note(process: number | undefined, _node: number | undefined, text: () => string): void {
@@ -103,6 +107,8 @@ export class World {
     const sumOf = (what: 'lost' | 'recovered' | 'conflicts') => stats.reduce((sum, { [what]: count }) => sum + count, 0)
     const { violation, issued, periods } = this.judge
     return {
+      ...this.tally,
+      virtualMs: this.time.monotonicMs(),
       violation,
       shape: this.shape,
       issued,

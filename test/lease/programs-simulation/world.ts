@@ -1,6 +1,6 @@
 import { memoryStore } from '../../../src/stores/memory-store.js'
 import { faultOf, someOf } from '../../simulation/faults.ts'
-import { withoutStacks } from '../../simulation/nature.ts'
+import { type Tally, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { type Random, randomFrom } from '../../support/random.ts'
 import { VirtualTime } from '../../support/virtual-time.ts'
@@ -23,7 +23,8 @@ export interface Setting {
   readonly copiesAtAnswers?: boolean
 }
 
-export interface Outcome {
+export interface Outcome extends Tally {
+  readonly virtualMs: number
   readonly violation: { readonly text: string } | undefined
   readonly issued: number
   readonly parked: number
@@ -42,12 +43,13 @@ class World {
   issued = 0
   parked = 0
   readonly time = new VirtualTime()
+  readonly tally: Tally = { kills: 0, faults: 0 }
   readonly moments: Moment[] = []
   readonly #random: Random
   readonly #isOrderly: boolean
   readonly #copiesAtAnswers: boolean
   readonly #isRecorded: boolean
-  readonly #server = memoryStore()
+  readonly #server = memoryStore({ assumeOneProcess: true })
   readonly #processes: Process[] = []
   readonly #programs: Program[] = []
   readonly #issuedBy = new Map<bigint, number>()
@@ -134,6 +136,7 @@ class World {
 
   #act(kind: keyof typeof usual, program: Program): void {
     const process = this.#processes[program.process] as Process
+    if (['copy', 'hook', 'outage'].includes(kind)) this.tally.faults++
     if (kind === 'park') {
       this.parked++
       void program.park()
@@ -268,7 +271,7 @@ export async function runWorld(start: Start, seed: number, setting: Setting, isR
   const world = new World(start, seed, setting, isRecorded)
   await withoutStacks(() => world.time.until(world.run()))
   const { violation, issued, parked, moments } = world
-  return { violation, issued, parked, moments }
+  return { ...world.tally, virtualMs: world.time.monotonicMs(), violation, issued, parked, moments }
 }
 
 /** Waits for some turns of the queue of microtasks. */

@@ -76,7 +76,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'what may have been forgotten does not raise the floor',
-    seed: 7,
+    seed: 8,
     file: protocol,
     from: 'Math.max(granted, this.#parts.group.tickAt(proof.forgottenMs))',
     to: 'granted',
@@ -85,7 +85,7 @@ export const mutations: Shown[] = [
   {
     rule: 'A2',
     defect: 'the ceiling is raised before the acknowledgement',
-    seed: 47,
+    seed: 7,
     file: protocol,
     from: 'this.#write(holding, { ...record, ceiling }, signal)',
     to: 'this.#write(holding, { ...record, ceiling }, signal).catch(() => ({ ...holding, record: { ...record, ceiling } }))',
@@ -93,7 +93,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a node that another has gets a new window',
-    seed: 8,
+    seed: 225,
     file: protocol,
     from: "if (written === undefined) return 'lost'",
     to: 'if (written === undefined) return { ...holding, record: { ...record, ceiling } }',
@@ -197,7 +197,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: "a write of its own that lands late is taken for another's",
-    seed: 981994581,
+    seed: 491,
     file: protocol,
     from: '!this.#unknown.has(found.attempt)',
     to: 'found.attempt !== record.attempt',
@@ -223,6 +223,7 @@ export const mutations: Shown[] = [
   },
   {
     defect: 'a conflict is taken at its word',
+    seed: 8,
     file: calls,
     from: "if (version !== undefined) throw this.#invalid('write', version, 'the new version, or undefined')",
     to: 'if (version === undefined) return { landed: false, found: undefined }',
@@ -282,7 +283,7 @@ export const mutations: Shown[] = [
   {
     rule: 'C1',
     defect: 'windows are longer than a forgotten ceiling may be',
-    seed: 8023254,
+    seed: 6,
     file: serverLife,
     from: 'maxForgottenMs = 10_000',
     to: 'maxForgottenMs = 0',

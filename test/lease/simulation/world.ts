@@ -1,7 +1,7 @@
 import type { NodeSet } from '../../../src/lease/group.js'
 import { Group } from '../../../src/lease/group.js'
 import { readGroup } from '../../../src/lease/record.js'
-import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
+import { letFaultsHappen, type Tally, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { Server } from '../../simulation/server.ts'
 import { type Random, randomFrom } from '../../support/random.ts'
@@ -44,7 +44,8 @@ const natural = [
   'transaction',
 ] as const
 
-export interface Outcome {
+export interface Outcome extends Tally {
+  readonly virtualMs: number
   readonly violation: Violation | undefined
   readonly shape: Shape
   readonly acquired: number
@@ -62,6 +63,7 @@ export class World {
   readonly random: Random
   readonly shape: Shape
   readonly time = new VirtualTime()
+  readonly tally: Tally = { kills: 0, faults: 0 }
   readonly judge: Judge
   readonly server: Server
   readonly group: Group
@@ -115,7 +117,9 @@ export class World {
   }
 
   happens(chance: number): boolean {
-    return !this.isCalm && this.random() < chance
+    if (this.isCalm || this.random() >= chance) return false
+    this.tally.faults++
+    return true
   }
 
   note(process: number | undefined, node: number | undefined, text: () => string): void {
@@ -265,6 +269,8 @@ export async function runWorld(seed: number, setting: Setting, isRecorded = fals
   await (isRecorded ? world.run() : withoutStacks(() => world.run()))
   const { shape, judge, moments } = world
   return {
+    ...world.tally,
+    virtualMs: world.time.monotonicMs(),
     violation: judge.violation,
     shape,
     acquired: judge.acquired,

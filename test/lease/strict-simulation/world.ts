@@ -1,5 +1,5 @@
 import { someOf } from '../../simulation/faults.ts'
-import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
+import { letFaultsHappen, type Tally, withoutStacks } from '../../simulation/nature.ts'
 import type { CallFaults } from '../../simulation/network.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { Server } from '../../simulation/server.ts'
@@ -42,7 +42,8 @@ export interface Setting {
   readonly takesTermLate?: boolean
 }
 
-export interface Outcome {
+export interface Outcome extends Tally {
+  readonly virtualMs: number
   readonly violation: { readonly text: string } | undefined
   readonly answers: number
   readonly holders: number
@@ -52,6 +53,7 @@ export interface Outcome {
 /** Some servers of a strict group, of which one has the node, and clients that ask any of them. */
 export class World {
   readonly time = new VirtualTime()
+  readonly tally: Tally = { kills: 0, faults: 0 }
   readonly random: Random
   readonly setting: Setting
   readonly shape
@@ -97,7 +99,9 @@ export class World {
   }
 
   happens(chance: number): boolean {
-    return !this.isCalm && this.random() < chance
+    if (this.isCalm || this.random() >= chance) return false
+    this.tally.faults++
+    return true
   }
 
   loseWrites(): void {
@@ -187,5 +191,5 @@ export async function runWorld(
   const world = new World(start, seed, setting, isRecorded)
   await withoutStacks(() => world.time.until(world.run()))
   const { violation, order, holders, moments } = world
-  return { violation, answers: order.answers, holders, moments }
+  return { ...world.tally, virtualMs: world.time.monotonicMs(), violation, answers: order.answers, holders, moments }
 }

@@ -1,6 +1,6 @@
 import { readSegments } from '../../../src/segments/store-source.js'
 import { keyOf } from '../../../src/stores/record.js'
-import { letFaultsHappen, withoutStacks } from '../../simulation/nature.ts'
+import { letFaultsHappen, type Tally, withoutStacks } from '../../simulation/nature.ts'
 import type { Moment } from '../../simulation/report.ts'
 import { type Entries, Server } from '../../simulation/server.ts'
 import { type Random, randomFrom } from '../../support/random.ts'
@@ -17,7 +17,8 @@ const settledAfterMs = 60_000
 const key = keyOf('orders')
 const natural = ['failover', 'restore', 'cut', 'pause', 'crash'] as const
 
-export interface Outcome {
+export interface Outcome extends Tally {
+  readonly virtualMs: number
   readonly violation: string | undefined
   readonly shape: Shape
   readonly issued: number
@@ -34,6 +35,7 @@ export class World {
   readonly random: Random
   readonly shape: Shape
   readonly time = new VirtualTime()
+  readonly tally: Tally = { kills: 0, faults: 0 }
   readonly judge: Judge
   readonly server: Server
   readonly moments: Moment[] = []
@@ -57,7 +59,9 @@ export class World {
   }
 
   happens(chance: number): boolean {
-    return !this.isCalm && this.random() < chance
+    if (this.isCalm || this.random() >= chance) return false
+    this.tally.faults++
+    return true
   }
 
   note(process: number | undefined, _node: number | undefined, text: () => string): void {
@@ -167,5 +171,6 @@ export async function runWorld(seed: number, setting: Setting, isRecorded = fals
   const world = new World(seed, setting, isRecorded)
   await (isRecorded ? world.run() : withoutStacks(() => world.run()))
   const { shape, judge, moments } = world
-  return { violation: judge.violation, shape, issued: judge.issued, writes: judge.writes, moments }
+  const { violation, issued, writes } = judge
+  return { ...world.tally, virtualMs: world.time.monotonicMs(), violation, shape, issued, writes, moments }
 }
