@@ -50,8 +50,8 @@ export function writeRecord(ids: string, record: LeaseRecord | GroupRecord): str
 
 /** Writes the record of a node as text, with the time of its ceiling for people. */
 export function writeLease(group: Group, record: LeaseRecord): string {
-  const noted = { ...record, until: new Date(group.timeOf(record.ceiling)).toISOString() }
-  return writeRecord(group.ids, noted)
+  const until = new Date(group.timeOf(record.ceiling)).toISOString()
+  return JSON.stringify({ format: recordFormat, ids: group.ids, ...record, until })
 }
 
 const leaseTypes = {
