@@ -80,7 +80,7 @@ async function main(): Promise<void> {
   const seed = numberOf('seed')
   if (seed !== undefined) {
     if (values.simulation === undefined) throw new Error(`--seed needs --simulation NAME, one of ${names}`)
-    console.log(await story(chosen[0] as (typeof chosen)[number], seed))
+    for (const simulation of chosen) console.log(`${simulation.about}\n${await story(simulation, seed)}`)
     return
   }
   const [first = Math.floor(Math.random() * 1e9), years] = [numberOf('first'), numberOf('years')]

@@ -12,7 +12,7 @@ export interface Lived extends Tally {
 }
 
 /** Runs the world of a seed. */
-export type RunWorld = (seed: number, isRecorded: boolean) => Promise<Lived>
+type RunWorld = (seed: number, isRecorded: boolean) => Promise<Lived>
 
 /** Worlds of one kind: their seeds decide all that differs. */
 export interface Simulation {

@@ -76,7 +76,7 @@ export const mutations: Shown[] = [
 `,
     to: '',
     isOrderly: true,
-    seed: 1,
+    seed: 4,
   },
   {
     defect: 'a parked acquisition leaves its node',
@@ -92,7 +92,7 @@ export const mutations: Shown[] = [
     from: 'if (this.isOnSameMachine) await this.protocol.abandon',
     to: 'await this.protocol.abandon',
     copiesAtAnswers: true,
-    seed: 13,
+    seed: 8,
   },
   {
     defect: 'a copy gives back a node that the original has just acquired',
@@ -100,7 +100,7 @@ export const mutations: Shown[] = [
     from: 'if (this.isOnSameMachine) await this.protocol.release(',
     to: 'await this.protocol.release(',
     copiesAtAnswers: true,
-    seed: 1,
+    seed: 2,
   },
   {
     defect: 'a copy that has begun again abandons the attempt of the original',
@@ -108,6 +108,6 @@ export const mutations: Shown[] = [
     from: 'if (this.#tried?.token !== token) return',
     to: 'if (this.#tried === undefined) return',
     copiesAtAnswers: true,
-    seed: 96,
+    seed: 15,
   },
 ]
