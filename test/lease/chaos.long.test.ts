@@ -19,7 +19,8 @@ import { leases } from './chaos-work.ts'
 // processes may make one id, each caller's ids ascend, and when the faults end, every thread of every process
 // makes ids again.
 //
-// `npx vitest run --mode long` takes a quarter of a minute of faults for each store, with two faults of its server.
+// `npx vitest run --mode long` takes a quarter of a minute of faults for each store, with two faults of its
+// server.
 // For as long as one likes, and as many ids in proportion to 10^8 in half an hour for each store, which takes
 // as long four times:
 //
