@@ -79,9 +79,10 @@ export function newVersion(): string {
 }
 
 /**
- * Takes a UUID of Linux if there is one: loading Node's `crypto` takes half of a first `acquireLease`. Does not
- * call `crypto.randomUUID`, because Node draws many UUIDs in advance: if the program has called it while a
- * startup snapshot was built, all processes that start from the snapshot draw the same ones.
+ * Takes a UUID of Linux if there is one, because Node loads its `crypto` in half the time of a first
+ * `acquireLease`. Does not call `crypto.randomUUID`, because Node draws many UUIDs in advance: if the program
+ * has called it while a startup snapshot was built, all processes that start from the snapshot draw the same
+ * ones.
  */
 function randomUuid(): string {
   const made = platform.systemUuid?.()
