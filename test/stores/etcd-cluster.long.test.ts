@@ -6,9 +6,9 @@ import { freshNamespace } from '../support/engines.js'
 import { duplicatesAmong, isAscending } from '../support/ids.js'
 import { describeWith } from '../support/needs.ts'
 import { eventually, until } from '../support/until.js'
-import { etcdctl, peerUrl, startEtcd } from './kinds/etcd.ts'
+import { etcdctl, etcdLeader, startEtcdCluster } from './kinds/etcd.ts'
 import { callsOf, inSeconds } from './real-time.ts'
-import { freePort, type Server } from './servers.ts'
+import type { Server } from './servers.ts'
 
 // A cluster of three members; one member is killed or stopped.
 
@@ -17,10 +17,7 @@ const windowMs = 3000
 describeWith(['etcd'], 'etcd of three', () => {
   let members: Server[]
   beforeAll(async () => {
-    const peers = await Promise.all(['a', 'b', 'c'].map(async (name) => ({ name, peerPort: await freePort() })))
-    const cluster = peers.map(({ name, peerPort }) => `${name}=${peerUrl(peerPort)}`).join()
-    // A member can be used only when the others run.
-    members = await Promise.all(peers.map((peer) => startEtcd({ ...peer, cluster })))
+    members = await startEtcdCluster()
   })
   afterAll(() => Promise.all((members ?? []).map((member) => member.stop())))
 
@@ -28,14 +25,6 @@ describeWith(['etcd'], 'etcd of three', () => {
   function opened(first: number, fetch?: EtcdStoreOptions['fetch']) {
     const urls = members.map(({ port }) => `http://127.0.0.1:${port}`)
     return etcdStore({ url: [...urls.slice(first), ...urls.slice(0, first)], ...(fetch && { fetch }) })
-  }
-
-  async function leader(): Promise<Server> {
-    for (const member of members) {
-      const [{ Status }] = JSON.parse(etcdctl(member.port, 'endpoint', 'status', '-w', 'json'))
-      if (Status.leader === Status.header.member_id) return member
-    }
-    throw new Error('there is no leader')
   }
 
   it('goes on when its leader is killed: no id comes twice, and each lease goes on', async () => {
@@ -71,7 +60,7 @@ describeWith(['etcd'], 'etcd of three', () => {
     }
 
     try {
-      const killed = await leader()
+      const killed = etcdLeader(members)
       await killed.signal('SIGKILL')
       await allGoOn()
       await killed.restart()

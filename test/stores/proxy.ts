@@ -1,4 +1,4 @@
-import { connect, createServer, type Socket } from 'node:net'
+import { createServer, Socket } from 'node:net'
 
 /** A proxy between a client and a server, which can lose replies. */
 export interface LossyProxy {
@@ -11,7 +11,10 @@ export interface LossyProxy {
    * @param kept - How much of the reply is forwarded before: 0.5 for the first half. @default 0
    */
   cutReplyTo(text: string, kept?: number): void
-  /** Holds all data in both directions until the returned function is called, which forwards the data. */
+  /**
+   * Holds all data in both directions until the returned function is called, which forwards the data. The
+   * server sees no new connection meanwhile, and later only those that their clients have kept.
+   */
   hold(): () => void
   /**
    * Drops all further data of the present connections, as a network does that has forgotten them. New
@@ -21,7 +24,8 @@ export interface LossyProxy {
   close(): void
 }
 
-export async function startProxy(serverPort: number): Promise<LossyProxy> {
+/** @param serverPort - The port of the server, or a function that is asked at each connection. */
+export async function startProxy(serverPort: number | (() => number)): Promise<LossyProxy> {
   const sockets = new Set<Socket>()
   const silent = new Set<Socket>()
   let marker: string | undefined
@@ -33,7 +37,11 @@ export async function startProxy(serverPort: number): Promise<LossyProxy> {
     else held.push(action)
   }
   const server = createServer((near) => {
-    const far = connect(serverPort, '127.0.0.1')
+    const far = new Socket()
+    pass(() => {
+      if (near.destroyed) return
+      far.connect(typeof serverPort === 'number' ? serverPort : serverPort(), '127.0.0.1')
+    })
     let isCutting = false
     const end = () => {
       near.destroy()

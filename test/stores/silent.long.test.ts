@@ -9,11 +9,10 @@ import { freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 import { eventually, until } from '../support/until.ts'
 import { describeServers } from './kinds/describe.ts'
-import { dynamodbUrl } from './kinds/dynamodb.ts'
-import { host, load, type Open, quiet } from './kinds/kind.ts'
-import { kubernetesUrl } from './kinds/kubernetes.ts'
-import { mongodbUrl } from './kinds/mongodb.ts'
-import { azuriteConnection } from './kinds/object.ts'
+import { serverKinds } from './kinds/index.ts'
+import { load, type Open, quiet, type ServerKind } from './kinds/kind.ts'
+import { postgres } from './kinds/postgres.ts'
+import { redis } from './kinds/redis.ts'
 import { startProxy } from './proxy.ts'
 
 // A network that forgets connections, such as a NAT gateway or a virtual address whose host is dead, says
@@ -21,18 +20,13 @@ import { startProxy } from './proxy.ts'
 
 /** Opens a store by its URL, with the only client that is installed. */
 const byUrl =
-  (urlOf: (port: number) => string, ...client: string[]): Open =>
+  (kind: keyof typeof serverKinds, ...client: string[]): Open =>
   async (port) => {
-    const { store, close } = await openStore(urlOf(port), { clientsOf: `${projectWith(...client)}/` })
+    const { url, variables } = serverKinds[kind] as ServerKind
+    Object.assign(process.env, variables?.(port))
+    const { store, close } = await openStore(url(port), { clientsOf: `${projectWith(...client)}/` })
     return { store, close }
   }
-
-const redisUrl = (port: number) => `redis://${host}:${port}`
-const postgresUrl = (port: number) => `postgres://postgres@${host}:${port}/postgres`
-const mysqlUrl = (port: number) => `mysql://root@${host}:${port}/graupel`
-
-const s3Url = (port: number) => `s3://ids?region=us-east-1&endpoint=http://${host}:${port}`
-Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' })
 
 /**
  * Every client that `openStore` knows, and the clients that the pages of the stores make, by the kind of the
@@ -40,40 +34,35 @@ Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: '
  */
 const clients: Record<string, Record<string, Open>> = {
   redis: {
-    ioredis: byUrl(redisUrl, 'ioredis'),
-    'node-redis': byUrl(redisUrl, 'redis'),
-    'valkey-glide': byUrl(redisUrl, '@valkey/valkey-glide'),
+    ioredis: byUrl('redis', 'ioredis'),
+    'node-redis': byUrl('redis', 'redis'),
+    'valkey-glide': byUrl('redis', '@valkey/valkey-glide'),
     async 'ioredis of the page'(port) {
       const { Redis } = load('ioredis')
-      const client = quiet(new Redis(redisUrl(port), { socketTimeout: 3000 }))
+      const client = quiet(new Redis(redis.url(port), { socketTimeout: 3000 }))
       return { store: redisStore(client), close: () => client.disconnect() }
     },
   },
   postgres: {
-    pg: byUrl(postgresUrl, 'pg'),
-    'postgres.js': byUrl(postgresUrl, 'postgres'),
+    pg: byUrl('postgres', 'pg'),
+    'postgres.js': byUrl('postgres', 'postgres'),
     async 'pg of the page'(port) {
       const { Pool } = load('pg')
-      const pool = new Pool({ connectionString: postgresUrl(port), max: 2, query_timeout: 3000 })
+      const pool = new Pool({ connectionString: postgres.url(port), max: 2, query_timeout: 3000 })
       return { store: postgresStore(pool), close: () => pool.end() }
     },
   },
-  mysql: { mysql2: byUrl(mysqlUrl, 'mysql2'), mariadb: byUrl(mysqlUrl, 'mariadb') },
-  dynamodb: { 'aws-sdk': byUrl(dynamodbUrl, '@aws-sdk/client-dynamodb') },
-  mongodb: { mongodb: byUrl(mongodbUrl, 'mongodb') },
-  etcd: { fetch: byUrl((port) => `etcd://${host}:${port}`) },
-  zookeeper: { 'node-zookeeper-client': byUrl((port) => `zookeeper://${host}:${port}`, 'node-zookeeper-client') },
-  consul: { fetch: byUrl((port) => `consul://${host}:${port}`) },
-  kubernetes: { fetch: byUrl(kubernetesUrl) },
-  service: { fetch: byUrl((port) => `graupel+http://${host}:${port}`) },
-  s3: { 'aws-sdk': byUrl(s3Url, '@aws-sdk/client-s3'), aws4fetch: byUrl(s3Url, 'aws4fetch') },
-  azure: {
-    async 'storage-blob'(port) {
-      process.env['AZURE_STORAGE_CONNECTION_STRING'] = azuriteConnection(port)
-      return byUrl(() => 'az://devstoreaccount1/ids', '@azure/storage-blob')(port)
-    },
-  },
-  google: { 'google-cloud': byUrl((port) => `gs://ids?endpoint=http://${host}:${port}`, '@google-cloud/storage') },
+  mysql: { mysql2: byUrl('mysql', 'mysql2'), mariadb: byUrl('mysql', 'mariadb') },
+  dynamodb: { 'aws-sdk': byUrl('dynamodb', '@aws-sdk/client-dynamodb') },
+  mongodb: { mongodb: byUrl('mongodb', 'mongodb') },
+  etcd: { fetch: byUrl('etcd') },
+  zookeeper: { 'node-zookeeper-client': byUrl('zookeeper', 'node-zookeeper-client') },
+  consul: { fetch: byUrl('consul') },
+  kubernetes: { fetch: byUrl('kubernetes') },
+  service: { fetch: byUrl('service') },
+  s3: { 'aws-sdk': byUrl('s3', '@aws-sdk/client-s3'), aws4fetch: byUrl('s3', 'aws4fetch') },
+  azure: { 'storage-blob': byUrl('azure', '@azure/storage-blob') },
+  google: { 'google-cloud': byUrl('google', '@google-cloud/storage') },
 }
 
 describeServers('a lease whose connections go silent', (kind, { isElsewhere }, server) => {

@@ -57,6 +57,7 @@ export const consul: ServerKind = {
   missing: () =>
     spawnSync(program, ['version'], { stdio: 'ignore' }).error && 'consul (GRAUPEL_TEST_CONSUL=$(.ci/consul))',
   start: () => startConsul(),
+  url: (port) => `consul://${host}:${port}`,
   clients: consulClients,
   isFetched: true,
 }

@@ -55,6 +55,7 @@ export const dynamodb: ServerKind = {
   name: 'DynamoDB',
   missing: () => undefined,
   start: startDynamodb,
+  url: dynamodbUrl,
   clients: dynamodbClients,
   resending: Object.keys(dynamodbClients),
   staysOpen: true,

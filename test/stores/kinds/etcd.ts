@@ -40,6 +40,23 @@ export async function startEtcd(member: Member = {}, ...more: string[]): Promise
   return start({ program: 'etcd', words, prepare, ready: 'ready to serve client requests' })
 }
 
+/** Starts a cluster of three members. */
+export async function startEtcdCluster(): Promise<Server[]> {
+  const peers = await Promise.all(['a', 'b', 'c'].map(async (name) => ({ name, peerPort: await freePort() })))
+  const cluster = peers.map(({ name, peerPort }) => `${name}=${peerUrl(peerPort)}`).join()
+  // A member can be used only when the others run.
+  return Promise.all(peers.map((peer) => startEtcd({ ...peer, cluster })))
+}
+
+/** Asks the members of a cluster, all of which have to run, for their leader. */
+export function etcdLeader(members: readonly Server[]): Server {
+  for (const member of members) {
+    const [{ Status }] = JSON.parse(etcdctl(member.port, 'endpoint', 'status', '-w', 'json'))
+    if (Status.leader === Status.header.member_id) return member
+  }
+  throw new Error('there is no leader')
+}
+
 export function peerUrl(port: number): string {
   return `http://${host}:${port}`
 }
@@ -70,6 +87,7 @@ export const etcd: ServerKind = {
   missing: () =>
     missingProgram('etcd', '--version', 'etcd-server') ?? missingProgram('etcdctl', 'version', 'etcd-client'),
   start: () => startEtcd(),
+  url: (port) => `etcd://${host}:${port}`,
   clients: etcdClients,
   isFetched: true,
   // A value stands after the 36 letters of its version, which are 48 letters of base64.

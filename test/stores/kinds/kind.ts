@@ -14,6 +14,9 @@ export interface ServerKind {
   readonly missing: () => string | undefined
   /** Starts an empty server. */
   start(): Promise<Server>
+  /** The URL by which `openStore` opens the store, and the variables that its client reads. */
+  readonly url: (port: number) => string
+  readonly variables?: (port: number) => Readonly<Record<string, string>>
   /** The clients with their defaults, as users make them. */
   readonly clients: Readonly<Record<string, Open>>
   /** The clients that repeat a write when its reply is lost, and then conflict with their own write. */

@@ -62,6 +62,7 @@ export const kubernetes: ServerKind = {
   name: 'Kubernetes',
   missing: () => undefined,
   start: async () => (url !== undefined ? elsewhere : apiServer !== undefined ? startReal() : startApi()),
+  url: kubernetesUrl,
   clients: { fetch: open },
   isFetched: true,
   ...(url !== undefined && { isElsewhere: true }),

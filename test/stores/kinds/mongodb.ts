@@ -38,6 +38,7 @@ export const mongodb: ServerKind = {
   name: 'MongoDB (a stand-in)',
   missing: () => undefined,
   start: () => startMongodb('rs0'),
+  url: mongodbUrl,
   clients: mongodbClients,
   recovers: true,
 }

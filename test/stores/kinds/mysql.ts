@@ -90,6 +90,7 @@ export const mysql: ServerKind = {
   name: 'MySQL',
   missing: () => missingProgram('mariadbd', '--version', 'mariadb-server'),
   start: () => startMysql(),
+  url: (port) => `mysql://root@${host}:${port}/${database}`,
   clients: mysqlClients,
   onWire: (text) => Buffer.from(text).toString('hex'),
 }

@@ -61,6 +61,7 @@ export const postgres: ServerKind = {
   name: 'PostgreSQL',
   missing: () => (existsSync(join(postgresBin(), 'initdb')) ? undefined : 'PostgreSQL (Debian package postgresql)'),
   start: () => startPostgres(),
+  url: (port) => `postgres://postgres@${host}:${port}/postgres`,
   clients: postgresClients,
   onWire: (text) => Buffer.from(text).toString('hex'),
 }

@@ -82,6 +82,7 @@ export const redis: ServerKind = {
   name: 'Redis',
   missing: () => missingProgram('redis-server', '--version', 'redis-server'),
   start: () => startRedis(),
+  url: (port) => `redis://${host}:${port}`,
   clients: redisClients,
   resending: ['ioredis'],
 }

@@ -45,6 +45,7 @@ export const service: ServerKind = {
   name: 'graupel-server',
   missing: () => missingProgram('redis-server', '--version', 'redis-server'),
   start: startBeforeRedis,
+  url: (port) => `graupel+http://${host}:${port}`,
   clients: serviceClients,
   isFetched: true,
 }

@@ -71,5 +71,6 @@ export const zookeeperKind: ServerKind = {
       ? missingProgram('java', '-version', 'default-jre-headless')
       : 'ZooKeeper (Debian package zookeeperd)',
   start: () => startZooKeeper(),
+  url: (port) => `zookeeper://${host}:${port}`,
   clients: zookeeperClients,
 }
