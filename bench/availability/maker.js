@@ -62,7 +62,11 @@ async function open() {
   const options = plan.assumeDurable === undefined ? {} : { assumeDurable: plan.assumeDurable }
   if (plan.sentinel === undefined) return openStore(/** @type {string} */ (plan.url), { clientsOf, ...options })
   const { Redis } = createRequire(clientsOf)('ioredis')
-  const client = new Redis({ sentinels: [{ host: '127.0.0.1', port: plan.sentinel }], name: 'fleet', socketTimeout: 3000 })
+  const client = new Redis({
+    sentinels: [{ host: '127.0.0.1', port: plan.sentinel }],
+    name: 'fleet',
+    socketTimeout: 3000,
+  })
   client.on('error', () => {})
   return { store: redisStore(client, options), close: () => client.disconnect() }
 }

@@ -40,7 +40,11 @@ export class Maker {
   static async start(plan: Plan, variables: Readonly<Record<string, string>> = {}): Promise<Maker> {
     // Warnings, such as that of the wait for a store that has just started, are no failures.
     const env = { ...process.env, NODE_NO_WARNINGS: '1', ...variables }
-    const child = fork(program, [JSON.stringify(plan)], { env, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    const child = fork(program, [JSON.stringify(plan)], {
+      env,
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
     living.add(child)
     const maker = new Maker(child)
     await maker.#next(({ ready }) => ready)

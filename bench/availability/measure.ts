@@ -100,7 +100,7 @@ async function measureOnce(store: string, event: EventName, site: Site, pairs: P
   )
   const starters = await Promise.race([
     firsts,
-    sleep(recoveryMs, undefined, { ref: false }).then(() => {
+    sleep(recoveryMs, undefined, { ref: false }).then((): never => {
       throw new Error(`${store}, ${event}: no first id within ${recoveryMs / 1000} s after the event`)
     }),
   ])
@@ -159,8 +159,9 @@ interface Started {
 }
 
 /**
- * Measures events, one after the other, at all stores beside each other. All servers and processes are started
- * before, because a start takes processor time, and some programs that prepare a server block this process.
+ * Measures events, one after the other. An event that has a length happens at all stores at the same time. All
+ * servers and processes are started before, because a start takes processor time, and some programs that
+ * prepare a server block this process.
  */
 export async function measure(choice: Choice): Promise<void> {
   delays.enable()
@@ -195,17 +196,18 @@ async function measureAll(
   await Promise.all(beginnings)
   const broken = new Set<Started>()
   for (const event of chosen) {
-    const length = seconds ?? ('seconds' in events[event] ? events[event].seconds : 0)
+    const length: number = 'seconds' in events[event] ? (seconds ?? events[event].seconds) : 0
     for (let time = 0; time < (repeats ?? events[event].repeats); time++) {
       const able = started.filter((one) => one.site.events[event] !== undefined && !broken.has(one))
-      await Promise.all(
-        able.map(async (one) => {
-          await measureOnce(one.store, event, one.site, one.pairs, length).then(done, (error) => {
-            broken.add(one)
-            failed(one.store, error)
-          })
-        }),
-      )
+      const measureAt = async (one: Started) => {
+        await measureOnce(one.store, event, one.site, one.pairs, length).then(done, (error) => {
+          broken.add(one)
+          failed(one.store, error)
+        })
+      }
+      if (length > 0) await Promise.all(able.map(measureAt))
+      // Servers that start at the same moment slow each other.
+      else for (const one of able) await measureAt(one)
     }
   }
   for (const { site, pairs } of started) {

@@ -1,7 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { decode, layouts } from 'graupel'
 import { expect, test } from 'vitest'
 import { host } from '../stores/kinds/kind.ts'
@@ -13,8 +9,8 @@ import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { Balancer } from './support/balancer.ts'
 import { ask, Clients, Ids } from './support/clients.ts'
+import { startHaproxy } from './support/haproxy.ts'
 import { serveOn } from './support/instance.ts'
-import { folder } from './support/process.ts'
 
 // Three instances behind a balancer under load, each ended by SIGTERM and replaced while the others go on.
 
@@ -74,7 +70,7 @@ async function roll(
     expect(load.broken).toEqual([])
     expect(load.refusals).toEqual([])
   } finally {
-    front.close()
+    await front.close()
   }
   expect(duplicatesAmong(ids.arrays)).toBe(0)
   const madeBy = new Set(ids.arrays.map(([first]) => decode(first as bigint, layouts.twitter).node))
@@ -100,34 +96,9 @@ describeWith(['redis'], 'three instances on Redis', () => {
 
 describeWith(['postgres', 'haproxy'], 'three instances on PostgreSQL', () => {
   test('are replaced behind HAProxy', () =>
-    withServer(startPostgres(), ({ port }) => roll(`postgres://postgres@${host}:${port}/postgres`, 1, startHaproxy)))
+    withServer(startPostgres(), ({ port }) => roll(`postgres://postgres@${host}:${port}/postgres`, 1, async (ports) => {
+        const proxy = await startHaproxy(ports)
+        return { url: `http://${host}:${proxy.port}`, close: () => proxy.stop() }
+      }),
+    ))
 })
-
-async function startHaproxy(ports: readonly number[]): Promise<Front> {
-  const own = await freePort()
-  const file = join(folder, 'haproxy.cfg')
-  const servers = ports.map((port, index) => `  server s${index} ${host}:${port} check inter 100ms fall 1 rise 1`)
-  const configuration = `defaults
-  mode http
-  retries 0
-  http-reuse always
-  timeout connect 5s
-  # Otherwise a check that takes longer than \`inter\` fails, and on a busy machine all servers are down at once.
-  timeout check 5s
-  timeout client 60s
-  timeout server 60s
-listen graupel
-  bind ${host}:${own}
-  option httpchk GET /readyz
-${servers.join('\n')}
-`
-  writeFileSync(file, configuration)
-  const child = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' })
-  return {
-    url: `http://${host}:${own}`,
-    async close() {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    },
-  }
-}

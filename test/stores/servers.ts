@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,10 @@ export interface Server {
   readonly port: number
   /** Ends the server by its process id, and starts it again on the same folder. */
   restart(signal?: NodeJS.Signals): Promise<void>
-  /** Sends a signal. Waits until the server has ended or stopped, if the signal does that. */
+  /**
+   * Sends a signal. Waits until the server has ended or stopped, if the signal does that. SIGSTOP and SIGCONT
+   * go to the processes that it has forked, too.
+   */
   signal(name: NodeJS.Signals): Promise<void>
   /** Ends the server, and removes its folder. */
   stop(): Promise<void>
@@ -82,7 +85,8 @@ export async function start({ program, words, prepare, ready = '', user }: Launc
     port,
     async signal(name) {
       if (name === 'SIGKILL' || name === 'SIGTERM' || name === 'SIGINT') await end(name)
-      else if (name === 'SIGSTOP') await stopProcess(child.pid as number)
+      else if (name === 'SIGSTOP') for (const pid of processesOf(child)) await stopProcess(pid)
+      else if (name === 'SIGCONT') for (const pid of processesOf(child)) process.kill(pid, name)
       else child.kill(name)
     },
     async restart(signal = 'SIGTERM') {
@@ -99,6 +103,18 @@ export async function start({ program, words, prepare, ready = '', user }: Launc
       // moment, and may still write.
       await eventually(() => rmSync(folder, { recursive: true, force: true }))
     },
+  }
+}
+
+/**
+ * Yields a server, and then the processes that it has forked: PostgreSQL has one for each connection. A stopped
+ * server forks no further.
+ */
+function* processesOf({ pid }: ChildProcess): Generator<number> {
+  yield pid as number
+  if (process.platform !== 'linux') return
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    yield* readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
   }
 }
 

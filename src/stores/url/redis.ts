@@ -22,7 +22,11 @@ const ioredis: Client = {
     let isConnected = false
     const retry = () => (isConnected ? reconnectMs : null)
     const connect = async (client: IoredisClient) => {
-      const failed = new Promise<never>((_, reject) => client.on('error', reject))
+      const failed = new Promise<never>((_, reject) => {
+        client.on('error', reject)
+        // Comes after the error, and alone if the server, or a proxy without one, has closed the connection.
+        client.on('end', () => reject(new Error('no answer: the connection was closed')))
+      })
       failed.catch(ignore)
       // connect() rejects with 'Connection is closed'; the event has the reason.
       await Promise.race([client.connect().catch(() => failed), failed])
@@ -54,7 +58,7 @@ const ioredis: Client = {
 /** The parts of a client of ioredis that are used. */
 interface IoredisClient {
   readonly options: { readonly username?: string; readonly password?: string; readonly tls?: object }
-  on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'error' | 'end', listener: (error: Error) => void): unknown
   connect(): Promise<unknown>
   call(command: string, ...words: string[]): Promise<unknown>
   disconnect(): void

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openStore } from '../../../src/stores/url/index.js'
 import { projectWith } from '../../cli/fleet.ts'
@@ -49,6 +50,15 @@ describeWith(['redis'], 'redis:', () => {
       /; no server of this kind answers there: check host and port, or write rediss:\/\/ if it has TLS$/,
     )
     other.close()
+  })
+
+  // As a balancer does whose servers are all down, and a Redis with TLS.
+  it.each(redisClients)('%s does not wait for a server that closes the connection', async (_client, folder) => {
+    const other = createTcpServer((socket) => socket.on('data', () => socket.end())).listen(0, host)
+    onTestFinished(() => void other.close())
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    expect(await refusal(`redis://${host}:${port}`, folder)).not.toContain('within 5 s')
   })
 
   it.each(redisClients)('%s is given no parameter, which each client reads in its own way', async (_client, folder) => {
