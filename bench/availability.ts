@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type EventName, eventNames } from './availability/events.ts'
 import { measure } from './availability/measure.ts'
-import { type Kept, keptFile, page, pageOf, type Rates, rates, tables } from './availability/page.ts'
+import { type Kept, keptFile, page, pageOf, type Rates, rates, readKept, tables, textOf } from './availability/page.ts'
 import { measureService, type ServiceEvent, serviceEventNames } from './availability/service.ts'
 import { rows } from './availability/sites.ts'
 import { describeMachine } from './machine.ts'
@@ -17,7 +17,7 @@ const help = `npx tsx bench/availability.ts [options]
   --service      the id service behind HAProxy, in place of the stores; its events are ${serviceEventNames.join(', ')}
   --repeats N    how often each event is measured
   --seconds N    events that have a length last N seconds: for a look, not for a claim
-  --keep         keep the runs in bench/results/availability.json, in place of the former ones of the same store
+  --keep         keep the runs in bench/results/availability.jsonl, in place of the former ones of the same store
                  and event, and write the tables of docs/availability.md
   --kept         measure nothing, and take the runs that are kept; with --keep, write docs/availability.md
   --rates LIST   how often each event comes in a year, such as restart=12,failover=4
@@ -60,7 +60,7 @@ if (values.kept) Object.assign(measured, readKept())
 else if (values.service) await measureServices()
 else await measureStores()
 
-if (values.kept && values.keep) writeFileSync(page, pageOf(measured, readFileSync(page, 'utf8')))
+if (values.kept && values.keep) keep(measured)
 console.log(tables(measured, yearly))
 for (const failure of failures) console.error(failure)
 // Some clients of stores never let the process end.
@@ -95,11 +95,6 @@ function add<P extends 'runs' | 'service'>(part: P, run: Kept[P][number]): void 
   if (values.keep) keep(measured)
 }
 
-function readKept(): Kept {
-  const none = { runs: [], service: [] }
-  return existsSync(keptFile) ? { ...none, ...JSON.parse(readFileSync(keptFile, 'utf8')) } : none
-}
-
 function keep(now: Kept): void {
   const before = readKept()
   const isNew = (a: { event: string; store?: string }) => (b: { event: string; store?: string }) =>
@@ -108,8 +103,12 @@ function keep(now: Kept): void {
     ...former.filter((one) => !now.some(isNew(one))),
     ...now,
   ]
-  const kept = { machine, runs: merge(before.runs, now.runs), service: merge(before.service, now.service) }
-  writeFileSync(keptFile, `${JSON.stringify(kept, undefined, 1)}\n`)
+  const kept: Kept = {
+    machine: now.machine ?? machine,
+    runs: merge(before.runs, now.runs),
+    service: merge(before.service, now.service),
+  }
+  writeFileSync(keptFile, textOf(kept))
   writeFileSync(page, pageOf(kept, readFileSync(page, 'utf8')))
 }
 

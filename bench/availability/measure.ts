@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type EventName, events } from './events.ts'
+import { leaseRows } from '../../src/lease/options.js'
+import { type Event, type EventName, events } from './events.ts'
 import { Maker, type Report } from './makers.ts'
 import { type Row, rows, type Site } from './sites.ts'
 
@@ -40,7 +41,7 @@ export interface Run {
   readonly noiseS: number
 }
 
-const defaultWindowMs = 6000
+export const defaultWindowMs = leaseRows.windowMs.byDefault
 /** The longest time that processes have to recover. */
 const recoveryMs = 240_000
 const lookMs = 200
@@ -196,8 +197,9 @@ async function measureAll(
   await Promise.all(beginnings)
   const broken = new Set<Started>()
   for (const event of chosen) {
-    const length: number = 'seconds' in events[event] ? (seconds ?? events[event].seconds) : 0
-    for (let time = 0; time < (repeats ?? events[event].repeats); time++) {
+    const about: Event = events[event]
+    const length = about.seconds === undefined ? 0 : (seconds ?? about.seconds)
+    for (let time = 0; time < (repeats ?? about.repeats); time++) {
       const able = started.filter((one) => one.site.events[event] !== undefined && !broken.has(one))
       const measureAt = async (one: Started) => {
         await measureOnce(one.store, event, one.site, one.pairs, length).then(done, (error) => {

@@ -42,8 +42,16 @@ export interface Row {
   readonly openFailover?: () => Promise<Site>
 }
 
-/** @param stops - The signal by which operators stop the server. */
-function served(kind: ServerKind, assumeDurable: true | undefined, stops: NodeJS.Signals): () => Promise<Site> {
+interface More {
+  readonly assumeDurable?: true
+  /** The signal by which operators stop the server. @default SIGTERM */
+  readonly stops?: NodeJS.Signals
+  /** Its provider runs the service, so nobody restarts it, and a restart would measure the stand-in. */
+  readonly isManaged?: true
+  readonly openFailover?: () => Promise<Site>
+}
+
+function served(kind: ServerKind, { assumeDurable, stops = 'SIGTERM', isManaged }: More): () => Promise<Site> {
   return async () => {
     const server = await kind.start()
     const proxy = await startProxy(server.port)
@@ -56,8 +64,7 @@ function served(kind: ServerKind, assumeDurable: true | undefined, stops: NodeJS
       plan: { url: kind.url(proxy.port), ...(assumeDurable && { assumeDurable }) },
       ...(kind.variables && { variables: kind.variables(proxy.port) }),
       events: {
-        restart: () => server.restart(stops),
-        kill: () => server.restart('SIGKILL'),
+        ...(!isManaged && { restart: () => server.restart(stops), kill: () => server.restart('SIGKILL') }),
         async pause(seconds) {
           await server.signal('SIGSTOP')
           await sleep(seconds * 1000)
@@ -75,22 +82,15 @@ function served(kind: ServerKind, assumeDurable: true | undefined, stops: NodeJS
   }
 }
 
-interface More {
-  readonly assumeDurable?: true
-  readonly stops?: NodeJS.Signals
-  readonly openFailover?: () => Promise<Site>
-}
-
 function row(name: keyof typeof serverKinds, title: string, client: string, isDurable: boolean, more: More = {}): Row {
   const kind = serverKinds[name] as ServerKind
-  const { assumeDurable, stops = 'SIGTERM', openFailover } = more
   return {
     title,
     client,
     longestMs: isDurable ? maxWindowMs : maxForgottenMs,
     missing: kind.missing,
-    open: served(kind, assumeDurable, stops),
-    ...(openFailover && { openFailover }),
+    open: served(kind, more),
+    ...(more.openFailover && { openFailover: more.openFailover }),
   }
 }
 
@@ -241,9 +241,9 @@ export const rows: Readonly<Record<string, Row>> = {
   zookeeper: row('zookeeper', 'ZooKeeper', 'node-zookeeper-client', true, { openFailover: zookeeperFailover }),
   consul: row('consul', 'Consul', 'fetch', true),
   kubernetes: row('kubernetes', 'Kubernetes (stand-in)', 'fetch', true),
-  s3: row('s3', 'S3 (stand-in)', '@aws-sdk/client-s3', true),
-  azure: row('azure', 'Azure (azurite)', '@azure/storage-blob', true),
-  dynamodb: row('dynamodb', 'DynamoDB (dynalite)', '@aws-sdk/client-dynamodb', true),
+  s3: row('s3', 'S3 (stand-in)', '@aws-sdk/client-s3', true, { isManaged: true }),
+  azure: row('azure', 'Azure (azurite)', '@azure/storage-blob', true, { isManaged: true }),
+  dynamodb: row('dynamodb', 'DynamoDB (dynalite)', '@aws-sdk/client-dynamodb', true, { isManaged: true }),
   mongodb: row('mongodb', 'MongoDB (stand-in)', 'mongodb', true),
   service: row('service', 'graupel-server `--leases`', 'fetch', true, { openFailover: serviceFailover }),
 }

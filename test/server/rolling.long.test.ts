@@ -96,7 +96,8 @@ describeWith(['redis'], 'three instances on Redis', () => {
 
 describeWith(['postgres', 'haproxy'], 'three instances on PostgreSQL', () => {
   test('are replaced behind HAProxy', () =>
-    withServer(startPostgres(), ({ port }) => roll(`postgres://postgres@${host}:${port}/postgres`, 1, async (ports) => {
+    withServer(startPostgres(), ({ port }) =>
+      roll(`postgres://postgres@${host}:${port}/postgres`, 1, async (ports) => {
         const proxy = await startHaproxy(ports)
         return { url: `http://${host}:${proxy.port}`, close: () => proxy.stop() }
       }),
