@@ -67,9 +67,9 @@ const durable = ['--assume-durable']
 export const serviceEvents = {
   nothing: { title: 'nothing', happen: () => sleep(10_000) },
   rolling: { title: 'rolling restart: each instance by `SIGTERM`, one after the other', happen: replaceAll },
-  'node-lost': { title: 'an instance is lost (`kill -9`)', happen: loseOne },
+  'node-lost': { title: 'an instance is lost by `kill -9`', happen: loseOne },
   'node-lost-repeating': {
-    title: 'an instance is lost (`kill -9`), and HAProxy repeats requests',
+    title: 'the same, and HAProxy repeats requests',
     proxy: repeating,
     happen: loseOne,
   },

@@ -227,15 +227,15 @@ const never = { assumeDurable: true } as const
 
 export const rows: Readonly<Record<string, Row>> = {
   redis: row('redis', 'Redis', 'ioredis', false, { openFailover: redisFailover }),
-  'redis-durable': row('redis', 'Redis, `assumeDurable`', 'ioredis', true, never),
+  'redis-durable': row('redis', 'Redis with `assumeDurable`', 'ioredis', true, never),
   postgres: row('postgres', 'PostgreSQL', 'pg', false, { stops: 'SIGINT', openFailover: postgresFailover(false) }),
-  'postgres-durable': row('postgres', 'PostgreSQL, `assumeDurable`', 'pg', true, {
+  'postgres-durable': row('postgres', 'PostgreSQL with `assumeDurable`', 'pg', true, {
     ...never,
     stops: 'SIGINT',
     openFailover: postgresFailover(true),
   }),
   mysql: row('mysql', 'MariaDB', 'mysql2', false),
-  'mysql-durable': row('mysql', 'MariaDB, `assumeDurable`', 'mysql2', true, never),
+  'mysql-durable': row('mysql', 'MariaDB with `assumeDurable`', 'mysql2', true, never),
   sqlite: { title: 'SQLite', client: 'libsql', longestMs: maxWindowMs, missing: () => undefined, open: sqlite },
   etcd: row('etcd', 'etcd', 'fetch', true, { openFailover: etcdFailover }),
   zookeeper: row('zookeeper', 'ZooKeeper', 'node-zookeeper-client', true, { openFailover: zookeeperFailover }),
@@ -245,5 +245,5 @@ export const rows: Readonly<Record<string, Row>> = {
   azure: row('azure', 'Azure (azurite)', '@azure/storage-blob', true, { isManaged: true }),
   dynamodb: row('dynamodb', 'DynamoDB (dynalite)', '@aws-sdk/client-dynamodb', true, { isManaged: true }),
   mongodb: row('mongodb', 'MongoDB (stand-in)', 'mongodb', true),
-  service: row('service', 'graupel-server `--leases`', 'fetch', true, { openFailover: serviceFailover }),
+  service: row('service', 'graupel-server', 'fetch', true, { openFailover: serviceFailover }),
 }

@@ -31,15 +31,20 @@ export async function startProxy(serverPort: number | (() => number)): Promise<L
   let marker: string | undefined
   let part = 0
   let cuts = 0
-  let held: (() => void)[] | undefined
-  const pass = (action: () => void) => {
-    if (held === undefined) action()
-    else held.push(action)
-  }
+  let isHolding = false
+  /** What each connection does when its data are released. */
+  const held = new Map<Socket, (() => void)[]>()
   const server = createServer((near) => {
     const far = new Socket()
+    const pass = (action: () => void) => {
+      if (!isHolding) return action()
+      const actions = held.get(near) ?? []
+      held.set(near, actions)
+      actions.push(action)
+    }
+    let isSeen = false
     pass(() => {
-      if (near.destroyed) return
+      isSeen = true
       far.connect(typeof serverPort === 'number' ? serverPort : serverPort(), '127.0.0.1')
     })
     let isCutting = false
@@ -73,8 +78,13 @@ export async function startProxy(serverPort: number | (() => number)): Promise<L
       socket.on('close', () => {
         sockets.delete(socket)
         silent.delete(socket)
-        // The connection ends after the held data.
-        pass(end)
+        if (isSeen) {
+          // The connection ends after the held data.
+          pass(end)
+          return
+        }
+        held.delete(near)
+        end()
       })
     }
   })
@@ -89,11 +99,12 @@ export async function startProxy(serverPort: number | (() => number)): Promise<L
       part = kept
     },
     hold() {
-      held ??= []
+      isHolding = true
       return () => {
-        const actions = held ?? []
-        held = undefined
-        for (const action of actions) action()
+        isHolding = false
+        const released = [...held.values()]
+        held.clear()
+        for (const action of released.flat()) action()
       }
     },
     silence() {

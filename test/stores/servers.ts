@@ -85,9 +85,13 @@ export async function start({ program, words, prepare, ready = '', user }: Launc
     port,
     async signal(name) {
       if (name === 'SIGKILL' || name === 'SIGTERM' || name === 'SIGINT') await end(name)
-      else if (name === 'SIGSTOP') for (const pid of processesOf(child)) await stopProcess(pid)
-      else if (name === 'SIGCONT') for (const pid of processesOf(child)) process.kill(pid, name)
-      else child.kill(name)
+      else if (name === 'SIGSTOP') {
+        await stopProcess(child.pid as number)
+        for (const pid of forkedBy(child)) await stopProcess(pid)
+      } else {
+        if (name === 'SIGCONT') for (const pid of forkedBy(child)) process.kill(pid, name)
+        child.kill(name)
+      }
     },
     async restart(signal = 'SIGTERM') {
       await end(signal)
@@ -106,16 +110,13 @@ export async function start({ program, words, prepare, ready = '', user }: Launc
   }
 }
 
-/**
- * Yields a server, and then the processes that it has forked: PostgreSQL has one for each connection. A stopped
- * server forks no further.
- */
-function* processesOf({ pid }: ChildProcess): Generator<number> {
-  yield pid as number
-  if (process.platform !== 'linux') return
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    yield* readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
-  }
+/** Returns the processes that a stopped server has forked: PostgreSQL has one for each connection. */
+function forkedBy({ pid }: ChildProcess): number[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+    const pids = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')
+    return pids.split(' ').filter(Boolean).map(Number)
+  })
 }
 
 /** Uses setpriv, which replaces itself by the program, so the child's process id is the server's. */

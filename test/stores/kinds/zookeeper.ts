@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { zookeeperStore } from '../../../src/stores/zookeeper.js'
+import { eventually } from '../../support/until.ts'
 import { freePort, type Server, start } from '../servers.ts'
 import { host, load, missingProgram, type Open, type ServerKind } from './kind.ts'
 
@@ -11,8 +12,8 @@ const jar = '/usr/share/java/zookeeper.jar'
  * @param more - Lines of the configuration. @param id - The server's number among the `server.N=` lines of an
  * ensemble.
  */
-export function startZooKeeper(more: readonly string[] = [], id?: number): Promise<Server> {
-  return start({
+export async function startZooKeeper(more: readonly string[] = [], id?: number): Promise<Server> {
+  const server = await start({
     program: 'java',
     prepare(folder) {
       if (id !== undefined) writeFileSync(join(folder, 'myid'), `${id}`)
@@ -34,6 +35,22 @@ export function startZooKeeper(more: readonly string[] = [], id?: number): Promi
       ]
     },
   })
+  // A member of an ensemble can be used only when others run.
+  if (id !== undefined) return server
+  // The server listens before it can be used.
+  const usable = () =>
+    eventually(async () => {
+      const state = await figure(server.port, 'zk_server_state')
+      if (state !== 'standalone') throw new Error(`its state is ${state}`)
+    })
+  await usable()
+  return {
+    ...server,
+    async restart(signal) {
+      await server.restart(signal)
+      await usable()
+    },
+  }
 }
 
 /** Starts an ensemble of three servers. */
@@ -46,6 +63,8 @@ export async function startEnsemble(): Promise<Server[]> {
 /** Reads a figure of a server, such as `zk_global_sessions` or `zk_server_state`. */
 export async function figure(port: number, name: string): Promise<string | undefined> {
   const socket = connect(port, host)
+  // A server that is starting may accept a connection and never answer.
+  socket.setTimeout(1000, () => socket.destroy(new Error('no answer')))
   socket.write('mntr')
   let text = ''
   for await (const data of socket) text += data
