@@ -1,16 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { decode, layouts } from 'graupel'
 import { expect, test } from 'vitest'
 import { host } from '../stores/kinds/kind.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
 import { freePort, type Server } from '../stores/servers.ts'
+import { repository } from '../support/documents.ts'
 import { duplicatesAmong, total } from '../support/ids.ts'
 import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { Balancer } from './support/balancer.ts'
 import { ask, Clients, Ids } from './support/clients.ts'
-import { startHaproxy } from './support/haproxy.ts'
+import { repeating, startHaproxy } from './support/haproxy.ts'
 import { serveOn } from './support/instance.ts'
+import type { Serving } from './support/process.ts'
 
 // Three instances behind a balancer under load, each ended by SIGTERM and replaced while the others go on.
 
@@ -30,18 +34,22 @@ interface Front {
   close(): unknown
 }
 
-/** @param rounds - How often each instance is replaced. */
-async function roll(
-  store: string,
-  rounds: number,
-  balance: (ports: readonly number[]) => Promise<Front>,
-): Promise<void> {
+type Balance = (ports: readonly number[]) => Promise<Front>
+
+interface Fleet {
+  readonly load: Clients
+  readonly running: Serving[]
+  startOn(port: number): Promise<Serving>
+}
+
+/** Runs instances under load, and expects that no request fails meanwhile, and that no id comes twice. */
+async function withFleet(store: string, balance: Balance, use: (fleet: Fleet) => Promise<void>): Promise<void> {
   const ports = await Promise.all(Array.from({ length: instances }, () => freePort()))
   // There are as many nodes as instances, and no instance waits for a node, so each has to release its own.
   const nodes = ['--nodes', `0-${instances - 1}`, '--acquire-timeout-ms', '0']
   const startOn = (port: number) =>
     serveOn(port, ['--store', store, '--assume-durable', ...nodes, '--drain-ms', `${drainMs}`])
-  const running = []
+  const running: Serving[] = []
   for (const port of ports) running.push(await startOn(port))
   const front = await balance(ports)
   const ids = new Ids(idsOfAnswer)
@@ -53,18 +61,8 @@ async function roll(
       ),
     )
     const load = new Clients(clients, () => ids.urlAt(front.url), ids.take)
-    for (let round = 0; round < rounds; round++) {
-      for (const [index, port] of ports.entries()) {
-        await load.goOn()
-        const { child, ended, stderr } = running[index] as (typeof running)[number]
-        const startMs = performance.now()
-        child.kill('SIGTERM')
-        expect(await ended, stderr()).toBe(0)
-        expect(performance.now() - startMs).toBeLessThan(longestEndMs)
-        expect(stderr()).toContain('lease: released')
-        running[index] = await startOn(port)
-      }
-    }
+    await load.goOn()
+    await use({ load, running, startOn })
     await load.goOn()
     await load.stop()
     expect(load.broken).toEqual([])
@@ -75,8 +73,33 @@ async function roll(
   expect(duplicatesAmong(ids.arrays)).toBe(0)
   const madeBy = new Set(ids.arrays.map(([first]) => decode(first as bigint, layouts.twitter).node))
   expect([...madeBy].sort()).toEqual([0, 1, 2])
-  console.info(`${total(ids.arrays)} ids, ${rounds * instances} replacements`)
+  console.info(`${total(ids.arrays)} ids`)
 }
+
+/** @param rounds - How often each instance is replaced. */
+function roll(store: string, rounds: number, balance: Balance): Promise<void> {
+  return withFleet(store, balance, async ({ load, running, startOn }) => {
+    for (let round = 0; round < rounds; round++) {
+      for (const [index, { child, ended, stderr, url }] of running.entries()) {
+        const startMs = performance.now()
+        child.kill('SIGTERM')
+        expect(await ended, stderr()).toBe(0)
+        expect(performance.now() - startMs).toBeLessThan(longestEndMs)
+        expect(stderr()).toContain('lease: released')
+        running[index] = await startOn(Number(new URL(url).port))
+        await load.goOn()
+      }
+    }
+  })
+}
+
+/** @param defaults - As in {@link startHaproxy}. */
+const behindHaproxy =
+  (defaults?: readonly string[]): Balance =>
+  async (ports) => {
+    const proxy = await startHaproxy(ports, defaults)
+    return { url: `http://${host}:${proxy.port}`, close: () => proxy.stop() }
+  }
 
 async function withServer(starting: Promise<Server>, use: (server: Server) => Promise<void>): Promise<void> {
   const server = await starting
@@ -96,10 +119,20 @@ describeWith(['redis'], 'three instances on Redis', () => {
 
 describeWith(['postgres', 'haproxy'], 'three instances on PostgreSQL', () => {
   test('are replaced behind HAProxy', () =>
-    withServer(startPostgres(), ({ port }) =>
-      roll(`postgres://postgres@${host}:${port}/postgres`, 1, async (ports) => {
-        const proxy = await startHaproxy(ports)
-        return { url: `http://${host}:${proxy.port}`, close: () => proxy.stop() }
+    withServer(startPostgres(), ({ port }) => roll(`postgres://postgres@${host}:${port}/postgres`, 1, behindHaproxy())))
+})
+
+describeWith(['redis', 'haproxy'], 'three instances, of which one is killed', () => {
+  test('lose no request behind an HAProxy that repeats requests, as docs/service-deployment.md has it', () =>
+    withServer(startRedis(), ({ port }) =>
+      withFleet(`redis://${host}:${port}`, behindHaproxy(repeating), async ({ running }) => {
+        running[0]?.child.kill('SIGKILL')
+        await running[0]?.ended
       }),
     ))
+})
+
+test('docs/service-deployment.md has the settings by which HAProxy repeats requests', () => {
+  const page = readFileSync(join(repository, 'docs/service-deployment.md'), 'utf8')
+  expect(page).toContain(repeating.map((line) => `  ${line}\n`).join(''))
 })
