@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Gap, Plan, Report } from './maker.js'
+import type { Plan, Report } from './maker.js'
 
-export type { Gap, Plan, Report }
+export type { Plan, Report }
 
 const program = fileURLToPath(new URL('maker.js', import.meta.url))
 const living = new Set<ChildProcess>()

@@ -6,7 +6,7 @@ import { Maker, type Report } from './makers.ts'
 import { type Row, rows, type Site } from './sites.ts'
 
 /** The windows that are measured. The default is that of `acquireLease`. */
-export const windowNames = ['default', 'longest'] as const
+const windowNames = ['default', 'longest'] as const
 export type WindowName = (typeof windowNames)[number]
 
 /** What one event did to two processes with the same window: one held a lease, one began with the event. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, Clients, Ids } from '../../test/server/support/clients.ts'
-import { repeating, startHaproxy } from '../../test/server/support/haproxy.ts'
+import { startHaproxy } from '../../test/server/support/haproxy.ts'
 import { host } from '../../test/stores/kinds/kind.ts'
 import { redis, startRedis } from '../../test/stores/kinds/redis.ts'
 import { startService } from '../../test/stores/kinds/service.ts'
@@ -34,8 +34,8 @@ interface Running {
 interface Case {
   readonly title: string
   readonly flags?: readonly string[]
-  /** More lines of HAProxy's defaults. */
-  readonly proxy?: readonly string[]
+  /** Whether HAProxy repeats requests. @default false */
+  readonly repeats?: boolean
   happen(running: Running): Promise<void>
 }
 
@@ -70,7 +70,7 @@ export const serviceEvents = {
   'node-lost': { title: 'an instance is lost by `kill -9`', happen: loseOne },
   'node-lost-repeating': {
     title: 'the same, and HAProxy repeats requests',
-    proxy: repeating,
+    repeats: true,
     happen: loseOne,
   },
   'store-lost': { title: 'the store is stopped for 60 s', happen: loseStore },
@@ -98,7 +98,7 @@ async function isReady(port: number): Promise<boolean> {
 
 /** Lets an event happen to three instances on a Redis, behind HAProxy, while clients ask for ids. */
 export async function measureService(event: ServiceEvent): Promise<ServiceRun> {
-  const { flags = durable, proxy: lines, happen }: Case = serviceEvents[event]
+  const { flags = durable, repeats = false, happen }: Case = serviceEvents[event]
   const started: Server[] = []
   const keep = async (starting: Promise<Server>) => {
     const server = await starting
@@ -107,14 +107,14 @@ export async function measureService(event: ServiceEvent): Promise<ServiceRun> {
   }
   try {
     const store = await keep(startRedis())
-    const own = ['--store', redis.url(store.port), '--drain-ms', '1500', ...flags]
+    const own = ['--store', redis.url(store.port), '--drain-ms', '3000', ...flags]
     const all: Server[] = []
     for (let i = 0; i < instances; i++) all.push(await keep(startService(...own)))
     for (const { port } of all) await until(() => isReady(port))
     const front = await keep(
       startHaproxy(
         all.map(({ port }) => port),
-        lines,
+        repeats,
       ),
     )
     await until(() => isReady(front.port))

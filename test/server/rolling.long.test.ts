@@ -1,18 +1,15 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { decode, layouts } from 'graupel'
 import { expect, test } from 'vitest'
 import { host } from '../stores/kinds/kind.ts'
 import { startPostgres } from '../stores/kinds/postgres.ts'
 import { startRedis } from '../stores/kinds/redis.ts'
 import { freePort, type Server } from '../stores/servers.ts'
-import { repository } from '../support/documents.ts'
 import { duplicatesAmong, total } from '../support/ids.ts'
 import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { Balancer } from './support/balancer.ts'
 import { ask, Clients, Ids } from './support/clients.ts'
-import { repeating, startHaproxy } from './support/haproxy.ts'
+import { startHaproxy } from './support/haproxy.ts'
 import { serveOn } from './support/instance.ts'
 import type { Serving } from './support/process.ts'
 
@@ -93,11 +90,10 @@ function roll(store: string, rounds: number, balance: Balance): Promise<void> {
   })
 }
 
-/** @param defaults - As in {@link startHaproxy}. */
 const behindHaproxy =
-  (defaults?: readonly string[]): Balance =>
+  (repeats: boolean): Balance =>
   async (ports) => {
-    const proxy = await startHaproxy(ports, defaults)
+    const proxy = await startHaproxy(ports, repeats)
     return { url: `http://${host}:${proxy.port}`, close: () => proxy.stop() }
   }
 
@@ -119,20 +115,17 @@ describeWith(['redis'], 'three instances on Redis', () => {
 
 describeWith(['postgres', 'haproxy'], 'three instances on PostgreSQL', () => {
   test('are replaced behind HAProxy', () =>
-    withServer(startPostgres(), ({ port }) => roll(`postgres://postgres@${host}:${port}/postgres`, 1, behindHaproxy())))
+    withServer(startPostgres(), ({ port }) =>
+      roll(`postgres://postgres@${host}:${port}/postgres`, 1, behindHaproxy(false)),
+    ))
 })
 
 describeWith(['redis', 'haproxy'], 'three instances, of which one is killed', () => {
   test('lose no request behind an HAProxy that repeats requests, as docs/service-deployment.md has it', () =>
     withServer(startRedis(), ({ port }) =>
-      withFleet(`redis://${host}:${port}`, behindHaproxy(repeating), async ({ running }) => {
+      withFleet(`redis://${host}:${port}`, behindHaproxy(true), async ({ running }) => {
         running[0]?.child.kill('SIGKILL')
         await running[0]?.ended
       }),
     ))
-})
-
-test('docs/service-deployment.md has the settings by which HAProxy repeats requests', () => {
-  const page = readFileSync(join(repository, 'docs/service-deployment.md'), 'utf8')
-  expect(page).toContain(repeating.map((line) => `  ${line}\n`).join(''))
 })

@@ -1,34 +1,38 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { host, missingProgram } from '../../stores/kinds/kind.ts'
+import { host } from '../../stores/kinds/kind.ts'
 import { type Server, start } from '../../stores/servers.ts'
+import { repository } from '../../support/documents.ts'
 
-/** The settings of docs/service-deployment.md by which HAProxy repeats a request on another instance. */
-export const repeating = ['retries 2', 'retry-on conn-failure empty-response', 'option redispatch 1']
-
-export const missingHaproxy = () => missingProgram('haproxy', '-v', 'haproxy')
+/** The lines by which HAProxy repeats a request on another instance. */
+const repeating = / {2}(?:retries|retry-on|option redispatch) .*\n/g
 
 /**
- * Starts HAProxy before instances of the service.
+ * Starts HAProxy before instances of the service, with the settings of docs/service-deployment.md.
  *
- * @param defaults - More lines of the section `defaults`. Without them, HAProxy repeats no request.
+ * @param repeats - Whether HAProxy repeats requests, as these settings say.
  */
-export function startHaproxy(ports: readonly number[], defaults: readonly string[] = ['retries 0']): Promise<Server> {
+export function startHaproxy(ports: readonly number[], repeats: boolean): Promise<Server> {
   return start({
     program: 'haproxy',
     words: (port, folder) => {
-      const lines = [
-        'defaults',
-        ...['mode http', 'http-reuse always', 'timeout connect 5s', ...defaults].map((line) => `  ${line}`),
-        // Otherwise a check that takes longer than `inter` fails, and on a busy machine all servers are down at once.
-        ...['timeout check 5s', 'timeout client 60s', 'timeout server 60s'].map((line) => `  ${line}`),
-        'listen graupel',
-        ...[`bind ${host}:${port}`, 'option httpchk GET /readyz'].map((line) => `  ${line}`),
-        ...ports.map((one, index) => `  server s${index} ${host}:${one} check inter 100ms fall 1 rise 1`),
-      ]
       const file = join(folder, 'haproxy.cfg')
-      writeFileSync(file, `${lines.join('\n')}\n`)
+      writeFileSync(file, configuration(port, ports, repeats))
       return ['-db', '-f', file]
     },
   })
+}
+
+function configuration(port: number, ports: readonly number[], repeats: boolean): string {
+  const page = readFileSync(join(repository, 'docs/service-deployment.md'), 'utf8')
+  const [, documented] = /\n## HAProxy\n\n```text\n(.*?)```/s.exec(page) ?? []
+  if (documented?.match(repeating)?.length !== 3) throw new Error('the page has no settings of HAProxy that repeat')
+  const settings = repeats ? documented : documented.replace(repeating, '').replace('defaults\n', '$&  retries 0\n')
+  return (
+    settings
+      .replace(/bind .*/, `bind ${host}:${port}`)
+      .replace(/( *server .*\n)+/, ports.map((one, index) => `  server s${index} ${host}:${one}\n`).join(''))
+      // On a busy machine a check may take longer, and all servers would be down at once.
+      .replace(/timeout check .*/, 'timeout check 5s')
+  )
 }

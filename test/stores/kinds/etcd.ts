@@ -57,7 +57,7 @@ export function etcdLeader(members: readonly Server[]): Server {
   throw new Error('there is no leader')
 }
 
-export function peerUrl(port: number): string {
+function peerUrl(port: number): string {
   return `http://${host}:${port}`
 }
 

@@ -42,7 +42,7 @@ const open: Open = async (port) => {
 }
 
 /** The URL of `openStore` for a port of this machine. */
-export function kubernetesUrl(port: number): string {
+function kubernetesUrl(port: number): string {
   const { GRAUPEL_KUBERNETES_CA: ca } = process.env
   if (ca === undefined) return `kubernetes+http://${host}:${port}/default`
   return `kubernetes://${host}:${port}/default?token-file=${join(dirname(ca), 'token')}&ca-file=${ca}`
