@@ -31,7 +31,7 @@ function configuration(port: number, ports: readonly number[], repeats: boolean)
   return (
     settings
       .replace(/bind .*/, `bind ${host}:${port}`)
-      .replace(/( *server .*\n)+/, ports.map((one, index) => `  server s${index} ${host}:${one}\n`).join(''))
+      .replace(/^( {2}server .*\n)+/m, ports.map((one, index) => `  server s${index} ${host}:${one}\n`).join(''))
       // On a busy machine a check may take longer, and all servers would be down at once.
       .replace(/timeout check .*/, 'timeout check 5s')
   )
