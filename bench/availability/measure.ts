@@ -160,9 +160,9 @@ interface Started {
 }
 
 /**
- * Measures events, one after the other. An event that has a length happens at all stores at the same time. All
- * servers and processes are started before, because a start takes processor time, and some programs that
- * prepare a server block this process.
+ * Measures events, one after the other. An event that has a length happens at all stores at the same time.
+ * All servers and processes are started before, because a start takes processor time, and some programs
+ * that prepare a server block this process.
  */
 export async function measure(choice: Choice): Promise<void> {
   delays.enable()

@@ -44,7 +44,10 @@ const allowedMinutes = minutesOfYear * (1 - goal)
 
 const notMeasured = '–'
 
-/** The file has the machine in its first line, and a run in each other line: a change shows what was measured. */
+/**
+ * The file has the machine in its first line, and a run in each other line: a change shows what was
+ * measured.
+ */
 export function textOf({ machine = {} as Machine, runs, service }: Kept): string {
   return [machine, ...runs, ...service].map((one) => `${JSON.stringify(one)}\n`).join('')
 }
@@ -105,9 +108,9 @@ const runsOf = (runs: readonly Run[], store: string, event: EventName) =>
   runs.filter((run) => run.store === store && run.event === event)
 
 /**
- * The seconds without ids if the event comes just before a renewal, when a third of the window has passed: from
- * the last tick of the ceiling until the store acknowledges again. A lease with a long window is not renewed
- * soon after the event, so the other lease of the run tells when the store acknowledges again.
+ * The seconds without ids if the event comes just before a renewal, when a third of the window has passed:
+ * from the last tick of the ceiling until the store acknowledges again. A lease with a long window is not
+ * renewed soon after the event, so the other lease of the run tells when the store acknowledges again.
  */
 function worstS({ windows }: Run, name: WindowName): number {
   const { windowMs, holderS, renewedS = windows.default.renewedS ?? 0 } = windows[name]

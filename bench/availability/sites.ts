@@ -18,7 +18,10 @@ import { eventually } from '../../test/support/until.ts'
 import type { EventName } from './events.ts'
 import type { Plan } from './makers.ts'
 
-/** Runs an event. Resolves when the store works again. @param seconds - For events that last as long as is wanted. */
+/**
+ * Runs an event. Resolves when the store works again.
+ * @param seconds - For events that last as long as is wanted.
+ */
 type Happen = (seconds: number) => Promise<void>
 
 /** A running store, and what can happen to it. */

@@ -57,7 +57,7 @@ export interface Server {
 }
 
 /** A request that each answer of an empty server is like. */
-export interface Asked {
+interface Asked {
   path: string
   accept?: string
 }

@@ -6,7 +6,10 @@ import { Latencies, type Plan } from './open-load.ts'
 /** A request of a protocol, and how its answer is recognized. */
 export interface Exchange {
   request: string
-  /** Returns the length of the first answer in the text, or `undefined` if more of it is missing. @throws Error */
+  /**
+   * Returns the length of the first answer in the text, or `undefined` if more of it is missing.
+   * @throws Error
+   */
   lengthOf(text: string): number | undefined
   /** Called with each answer. */
   onAnswer?(text: string): void

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-// Loads at an open rate: each request has a planned time, whatever became of the requests before it. Its latency runs from
-// that time, so a late start counts as waiting. A load that sends the next request after the last answer would leave out
-// the requests that were never sent while the server was busy.
+// Loads at an open rate: each request has a planned time, whatever became of the requests before it. Its
+// latency runs from that time, so a late start counts as waiting. A load that sends the next request after
+// the last answer would leave out the requests that were never sent while the server was busy.
 
 /** The quantiles of a distribution that are shown. */
 export const quantiles = { p50: 0.5, p99: 0.99, p999: 0.999, p9999: 0.9999 } as const

@@ -1,6 +1,7 @@
-// The yardstick of the service: a server of node:http or node:https that gives each request one fixed answer. The answer
-// has the headers and as many bytes as an answer of the service, and connections have the timeouts of the service, so the
-// visible work is the same. measure/load.ts compares the answers of the two servers.
+// The yardstick of the service: a server of node:http or node:https that gives each request one fixed
+// answer. The answer has the headers and as many bytes as an answer of the service, and connections have
+// the timeouts of the service, so the visible work is the same. measure/load.ts compares the answers of the
+// two servers.
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 

@@ -16,7 +16,8 @@ import { freePort, missingForResp } from '../measure/resp-load.ts'
 import { calmRounds } from '../measure/rounds.ts'
 import { checkOf } from './service.ts'
 
-// Distributions of latencies under an open load, each beside the distribution of its yardstick in the same rounds.
+// Distributions of latencies under an open load, each beside the distribution of its yardstick in the same
+// rounds.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const section = 'Tail latency'
@@ -30,8 +31,8 @@ const requestsPerSecond = 4000
 type Turn = (seconds: number) => Promise<Latencies>
 
 /**
- * Measures a load between two turns of the yardstick. A round does not count if the p99 of the yardstick is more
- * than twice its best, because something else then used the machine.
+ * Measures a load between two turns of the yardstick. A round does not count if the p99 of the yardstick is
+ * more than twice its best, because something else then used the machine.
  */
 async function rounds(yardstick: Turn, own: Turn, { isQuick }: RunOptions): Promise<Omit<Outcome, 'check'>> {
   const seconds = isQuick ? 0.25 : 2

@@ -20,9 +20,8 @@ import { leases } from './chaos-work.ts'
 // makes ids again.
 //
 // `npx vitest run --mode long` takes a quarter of a minute of faults for each store, with two faults of its
-// server.
-// For as long as one likes, and as many ids in proportion to 10^8 in half an hour for each store, which takes
-// as long four times:
+// server. For as long as one likes, and as many ids in proportion to 10^8 in half an hour for each store,
+// which takes as long four times:
 //
 //   GRAUPEL_CHAOS_MINUTES=30 GRAUPEL_TEST_CONSUL=$(.ci/consul) npx vitest run --mode long
 //   test/lease/chaos.long.test.ts
