@@ -57,7 +57,8 @@ afterAll(async () => {
 /** Starts the service on a port of this process, for the tests of a file. */
 export async function startService(given: Given = {}, surroundings: Surroundings = {}): Promise<Started> {
   const { store, around = (inner) => inner, isOpen = true, listens = true, pollMs } = surroundings
-  const options = complete({ logLevel: 'debug', ...given })
+  // A file may open a connection long before the test that uses it, if the machine is busy.
+  const options = complete({ logLevel: 'debug', requestTimeoutMs: 600_000, ...given })
   const log: Record<string, unknown>[] = []
   const sink = new Writable({
     write(chunk, _, done) {
