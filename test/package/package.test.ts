@@ -78,7 +78,7 @@ describeWith(['native'], 'the tarball', () => {
   test('contains every file to which its README and documents link, except what it leaves out', () => {
     const root = packageFolder(project)
     const leftOut =
-      /^(bench|examples\/orms|server)\/|^docs\/(api|architecture|benchmarks|comparison|how-it-works|ledger|moving-\w+|moving-from-npm|memory-order|model|page|redis-protocol|service.*|[a-z]+-proof)\.md$|^(CHANGELOG\.md|CONTRIBUTING\.md|examples\/maelstrom\.mjs)$/
+      /^(bench|examples\/orms|server)\/|^docs\/(api|architecture|availability|benchmarks|comparison|how-it-works|ledger|moving-\w+|moving-from-npm|memory-order|model|page|redis-protocol|service.*|[a-z]+-proof)\.md$|^(CHANGELOG\.md|CONTRIBUTING\.md|examples\/maelstrom\.mjs)$/
     const documents = filesInTarball(tarball)
       .map((file) => file.slice('package/'.length))
       .filter((file) => file.endsWith('.md'))
