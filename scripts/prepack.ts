@@ -3,7 +3,7 @@
 // node-gyp for a binding.gyp in the root of a package. So the package has none of them. Users who compile
 // have no devDependencies, so the headers of node-addon-api are with the sources. All are compressed to a
 // seventh, in one file, because few users compile; `graupel build` unpacks them.
-import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
@@ -19,6 +19,9 @@ const headersLicence = join(root, 'native/LICENSE.node-addon-api.md')
 if (process.argv.includes('--undo')) {
   renameSync(ownManifest, manifest)
   for (const made of [sources, headersLicence]) rmSync(made)
+} else if (existsSync(ownManifest)) {
+  // Packing again would keep the packed manifest as the own one.
+  throw new Error('an earlier npm pack did not end; run: npm run postpack')
 } else {
   await build('library', 'types')
   const headers = join(root, 'node_modules/node-addon-api')

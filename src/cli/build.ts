@@ -75,7 +75,8 @@ function isCurrent(): boolean {
 }
 
 function sourceFiles(): string[] {
-  if (!fs.existsSync(recipe)) return [packed]
+  // A program may be deployed with a binary and without sources.
+  if (!fs.existsSync(recipe)) return fs.existsSync(packed) ? [packed] : []
   const native = fs.readdirSync(join(root, 'native'), { recursive: true, encoding: 'utf8' })
   return [recipe, ...native.map((name) => join(root, 'native', name))]
 }

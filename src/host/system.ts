@@ -39,12 +39,25 @@ export function randomBits(): bigint {
   return crypto.getRandomValues(new BigUint64Array(1))[0] as bigint
 }
 
-/** Reads a fresh UUID of version 4 from the file that Linux has; `undefined` without the file. */
+let isSystemUuidRandom: boolean | undefined
+
+/**
+ * Reads a fresh UUID of version 4 from the file that Linux has. `undefined` without the file, and if a
+ * sandbox has put a constant text in its place.
+ */
 export function systemUuid(): string | undefined {
-  if (process.platform !== 'linux') return undefined
-  const read = () => process.getBuiltinModule('node:fs').readFileSync('/proc/sys/kernel/random/uuid', 'utf8')
-  const uuid = tryTo(read)?.trim()
-  return uuid?.length === 36 ? uuid : undefined
+  if (isSystemUuidRandom === false || process.platform !== 'linux') return undefined
+  const uuid = readUuid()
+  isSystemUuidRandom ??= uuid !== readUuid()
+  return isSystemUuidRandom ? uuid : undefined
+}
+
+const uuidFile = '/proc/sys/kernel/random/uuid'
+const version4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+function readUuid(): string | undefined {
+  const text = tryTo(() => process.getBuiltinModule('node:fs').readFileSync(uuidFile, 'utf8'))?.trim() ?? ''
+  return version4.test(text) ? text : undefined
 }
 
 /** The contents of a file, and its metadata when it was opened. */

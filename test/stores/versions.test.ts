@@ -23,3 +23,13 @@ it.each([
     expect(ever).toBe(0xffff_ffff_ffff_4fff_bfff_ffff_ffff_ffffn)
   },
 )
+
+it('the system has no UUIDs if a sandbox has put a constant text into their file', async () => {
+  vi.resetModules()
+  const { systemUuid } = await import('../../src/host/system.js')
+  const fs = process.getBuiltinModule('node:fs')
+  const constant = vi.spyOn(fs, 'readFileSync').mockReturnValue('11111111-1111-4111-8111-111111111111\n')
+  const made = systemUuid()
+  constant.mockRestore()
+  expect([made, systemUuid()]).toEqual([undefined, undefined])
+})

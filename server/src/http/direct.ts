@@ -46,9 +46,10 @@ export function directly(
     let id: bigint
     try {
       check(request)
-      clientOf(request)?.takeIds(1)
       load.enter()
       try {
+        // After the check of the load, because Fastify counts the id of a refused request, too.
+        clientOf(request)?.takeIds(1)
         id = await route.next()
       } finally {
         load.leave()
