@@ -112,12 +112,12 @@ export interface Workload {
   isHigherBetter?: boolean
   /** The yardstick is timed in turns with the subject, so another build can be its yardstick. */
   isCompared?: boolean
-  /** The workload also runs on the other versions of Node. */
+  /** The workload also runs on the versions of Node that `--nodes` names after the first. */
   onEveryNode?: boolean
   /** The only group that takes part. By default, all groups but stores and services do. */
   of?: Subject['group']
-  /** The heading of the workload in the results. `--publish` renews one section. */
-  section?: string
+  /** The heading of the workload in the results. `--publish` renews whole sections. */
+  section: string
   /** Names a program that the workload needs and the machine lacks. */
   missing?(): string | undefined
   /** Measures a subject. Resolves to `undefined` if the subject lacks a call that the workload needs. */
@@ -170,7 +170,7 @@ export interface Report {
   steps?: Steps
   /** The folder of the other build, if the ratios are to that build. */
   against?: string
-  /** The later runs that renewed a section (`--publish`). */
+  /** The later run that renewed a section (`--publish`), by its heading. */
   sections?: Record<string, Pick<Report, 'machine' | 'command'>>
 }
 

@@ -1,5 +1,5 @@
 import { barText, count, digits, faultsOf, judge, yardstickOf } from './bars.ts'
-import type { Report, Result, Spread, Steps, Subject, Workload } from './contract.ts'
+import type { Machine, Report, Result, Spread, Steps, Subject, Workload } from './contract.ts'
 
 export const columns = [
   'workload',
@@ -16,12 +16,22 @@ export const columns = [
 /** Numbers, which stand on the right. */
 const rightColumns = ['median', 'quartiles', 'ratio', 'ids checked']
 
-/** A row for each result on the version of Node that ran the bench. */
+/** Returns the machine of the run that measured a section: the run that renewed it, or the complete run. */
+export function machineOf({ machine, sections }: Report, { section }: Pick<Workload, 'section'>): Machine {
+  return sections?.[section]?.machine ?? machine
+}
+
+/** Returns the result on the version of Node that ran the bench for the section of the workload. */
+export function resultOf(report: Report, workload: Workload, subject: string): Result | undefined {
+  return find(report.results, workload.name, subject, machineOf(report, workload).node)
+}
+
+/** A row for each result on the version of Node that ran the bench for its section. */
 export function rowsOf(report: Report, workloads: readonly Workload[], subjects: readonly Subject[]): string[][] {
   const rivals = rivalNames(subjects)
   return workloads.flatMap((workload) =>
     subjects.flatMap((subject) => {
-      const result = find(report.results, workload.name, subject.name, report.machine.node)
+      const result = resultOf(report, workload, subject.name)
       if (result === undefined) return []
       const { outcome, error = '' } = result
       const names = [workload.title, subject.title]
@@ -46,35 +56,42 @@ export function rowsOf(report: Report, workloads: readonly Workload[], subjects:
   )
 }
 
-/** Returns a row for each result that has a bar; the first row is the head. */
+/** Returns a row for each result that has a bar, with its version of Node; the first row is the head. */
 export function barRows(report: Report, workloads: readonly Workload[], subjects: readonly Subject[]): string[][] {
-  const shown = ['workload', 'subject', 'median', 'ratio', 'bar', 'holds'].map((name) => columns.indexOf(name))
-  const rows = rowsOf(report, workloads, subjects).filter((row) => row[columns.indexOf('bar')] !== '')
-  return [columns, ...rows].map((row) => shown.map((at) => row[at] ?? ''))
+  const shown = ['workload', 'subject', 'median', 'ratio', 'bar', 'holds']
+  const rows = workloads.flatMap((workload) =>
+    rowsOf(report, [workload], subjects)
+      .filter((row) => row[columns.indexOf('bar')] !== '')
+      .map((row) => [...shown.map((name) => row[columns.indexOf(name)] ?? ''), machineOf(report, workload).node]),
+  )
+  return [[...shown, 'Node'], ...rows]
 }
 
-/** The versions of Node beside each other; the first row is the head. No rows for one version. */
+/**
+ * The versions of Node beside each other, the version that ran the bench first; the first row is the head. No
+ * rows for one version.
+ */
 export function nodeRows(
   { results }: Report,
   workloads: readonly Workload[],
   subjects: readonly Subject[],
 ): string[][] {
-  const major = (version: string) => Number.parseInt(version.replace(/^v/, ''), 10)
-  const nodes = [...new Set(results.map(({ node }) => node))].sort((a, b) => major(a) - major(b))
-  if (nodes.length < 2) return []
-  const rows = workloads
-    .filter(({ onEveryNode }) => onEveryNode)
-    .flatMap((workload) =>
-      subjects.flatMap((subject) => {
-        const cells = nodes.map((node) => {
-          const outcome = find(results, workload.name, subject.name, node)?.outcome
-          const ratio = outcome?.ratio === undefined ? '' : `${digits(outcome.ratio.median)} ×`
-          return outcome === undefined ? '' : `${digits(outcome.figure.median)} ns, ${ratio}`
-        })
-        return cells.filter(Boolean).length < 2 ? [] : [[workload.title, subject.title, ...cells]]
-      }),
-    )
-  return [['workload', 'subject', ...nodes], ...rows]
+  const compared = workloads.filter(({ onEveryNode }) => onEveryNode)
+  // A run has its results in the order of `--nodes`.
+  const nodes = new Set(
+    results.filter(({ workload }) => compared.some(({ name }) => name === workload)).map(({ node }) => node),
+  )
+  const rows = compared.flatMap((workload) =>
+    subjects.flatMap((subject) => {
+      const cells = [...nodes].map((node) => {
+        const outcome = find(results, workload.name, subject.name, node)?.outcome
+        const ratio = outcome?.ratio === undefined ? '' : `${digits(outcome.ratio.median)} ×`
+        return outcome === undefined ? '' : `${digits(outcome.figure.median)} ns, ${ratio}`
+      })
+      return cells.filter(Boolean).length < 2 ? [] : [[workload.title, subject.title, ...cells]]
+    }),
+  )
+  return rows.length === 0 ? [] : [['workload', 'subject', ...nodes], ...rows]
 }
 
 /** The first row is the head. */
@@ -91,7 +108,7 @@ export function rivalNames(subjects: readonly Subject[]) {
   return subjects.filter(({ group }) => group === 'rival').map(({ name }) => name)
 }
 
-export function find(results: readonly Result[], workload: string, subject: string, node: string) {
+function find(results: readonly Result[], workload: string, subject: string, node: string) {
   return results.find((one) => one.workload === workload && one.subject === subject && one.node === node)
 }
 

@@ -7,32 +7,33 @@ import type { Reply, Task } from './child.ts'
 import type { Outcome, Report, Result, Subject, Workload } from './contract.ts'
 import { describeMachine, watchStolenTime } from './machine.ts'
 import { installNodes, installRivals } from './measure/downloads.ts'
-import { inFreshProcess } from './measure/fresh.ts'
+import { inFreshProcess, inPlaceOfThis } from './measure/fresh.ts'
 import { spread } from './measure/rounds.ts'
 import { installClients, missingFor } from './measure/stores.ts'
 import { measureSteps } from './native/run.ts'
-import { publish, withSection } from './publish.ts'
+import { publish, withSections } from './publish.ts'
 import { align, columns, nodeRows, rivalNames, rowsOf } from './report.ts'
 import { subjects } from './subjects.ts'
-import { workloads } from './workloads/index.ts'
+import { workloads, workloadsFor } from './workloads/index.ts'
 
 const names = (all: readonly { name: string }[]) => all.map(({ name }) => name).join(', ')
 
 const help = `npm run bench -- [options]
 
-  --filter WORKLOAD  only workloads whose name contains this: ${names(workloads)}
+  --filter WORKLOAD  only workloads whose name contains this, or a section by its heading; several with commas:
+                     ${names(workloads)}
   --subject SUBJECT  only subjects whose name contains this: ${names(subjects)}
   --bars             only what a bar is about
   --rivals           with the other packages of npm, which are installed in bench/rivals
   --stores           with the stores of leases and segments: servers that are installed, clients that test/stores installs
-  --nodes 22,24      some workloads on other versions of Node, too, which are installed in .tools
+  --nodes 24,22      on the first of these versions of Node, and some workloads on the others, too; they are installed in .tools
   --against FOLDER   our subjects against those of another checkout, which is built: ratios new/old
   --quick            fewer and shorter rounds: for a look, not for a claim
   --check            exit with 1, and a list, if a bar does not hold; with --against, if a ratio is worse by 3 %
   --from FILE        measure nothing, and take the results from there
   --json FILE        write the results there
-  --publish          with --filter lease, segment, service, latency, next-kept, next-string-, uuid, kind, mask, observe, import or first-id: keep these results in
-                     the place of the former ones of their section
+  --publish          with --filter engines, sustained, threads-,processes, codecs, memory, next-kept, next-string-, uuid, view, lease, segment, service,
+                     latency, kind, mask, observe, import or first-id: keep these results in the place of the former ones of their sections
 
 A complete run, one without --filter, --subject, --bars, --against, --quick and --from, is kept in
 bench/results/latest.json. bench/results/README.md and the table of docs/benchmarks.md are generated from it;
@@ -41,21 +42,25 @@ bench/results/latest.json. bench/results/README.md and the table of docs/benchma
 const root = fileURLToPath(new URL('..', import.meta.url))
 const latest = fileURLToPath(new URL('results/latest.json', import.meta.url))
 
-process.once('SIGINT', () => fail('interrupted; nothing is kept', 130))
-
 const options = readOptions()
 const against = options.against === undefined ? undefined : buildIn(options.against)
-const chosen = workloads.filter(
-  (workload) =>
-    workload.name.includes(options.filter ?? '') && (!options.bars || Object.keys(barsOf(workload)).length > 0),
+for (const part of options.filter?.split(',') ?? [])
+  if (workloadsFor(part).length === 0) fail(`no workload's name contains '${part}'; there are ${names(workloads)}`)
+const chosen = workloadsFor(options.filter ?? '').filter(
+  (workload) => !options.bars || Object.keys(barsOf(workload)).length > 0,
 )
-if (chosen.length === 0) fail(`no workload's name contains '${options.filter}'; there are ${names(workloads)}`)
 if (!subjects.some(({ name }) => name.includes(options.subject ?? '')))
   fail(`no subject's name contains '${options.subject}'; there are ${names(subjects)}`)
 const isWhole = !(options.subject || options.bars || options.quick || against)
 const isComplete = isWhole && !options.filter
-const section = options.publish ? chosenSection() : undefined
+if (options.publish) assertWholeSections()
 if (options.json !== undefined) assertWritable(options.json)
+
+const [own, ...otherNodes] =
+  options.from === undefined ? download(() => installNodes(options.nodes?.split(',') ?? [])) : []
+if (own !== undefined && own.version !== process.version)
+  process.exit(await inPlaceOfThis(own.file, [fileURLToPath(import.meta.url), ...process.argv.slice(2)]))
+process.once('SIGINT', () => fail('interrupted; nothing is kept', 130))
 
 // Rounded as in the file, so that the page and the file have the same figures.
 const report = options.from === undefined ? (JSON.parse(toJson(await measure())) as Report) : readReport(options.from)
@@ -65,12 +70,12 @@ const byNode = nodeRows(report, chosen, subjects)
 if (byNode.length > 0) console.log(`\n${align(byNode)}`)
 
 if (options.json !== undefined) writeFileSync(options.json, toJson(report))
-const kept = section === undefined ? report : withSection(readReport(latest), section, report, chosen)
-if (section !== undefined || (isComplete && options.from === undefined)) writeFileSync(latest, toJson(kept))
-if (section !== undefined || (isComplete && report.against === undefined)) publish(kept, workloads, subjects)
+const kept = options.publish ? withSections(readReport(latest), report, chosen) : report
+if (options.publish || (isComplete && options.from === undefined)) writeFileSync(latest, toJson(kept))
+if (options.publish || (isComplete && report.against === undefined)) publish(kept, workloads, subjects)
 
-const own = subjects.filter(({ group }) => isOwn(group)).map(({ name }) => name)
-const bad = failures(report.results, own)
+const ours = subjects.filter(({ group }) => isOwn(group)).map(({ name }) => name)
+const bad = failures(report.results, ours)
 if (options.check) bad.push(...shortfalls(report, chosen, rivalNames(subjects)))
 if (bad.length > 0) console.error(`\nNot as it should be:\n${bad.map((line) => `  ${line}`).join('\n')}`)
 process.exitCode = bad.length > 0 ? 1 : 0
@@ -106,12 +111,11 @@ function readOptions() {
   }
 }
 
-function chosenSection() {
-  const name = chosen[0]?.section
-  const all = workloads.filter(({ section }) => section === name)
-  if (isWhole && name !== undefined && all.every((one) => chosen.includes(one)) && chosen.length === all.length)
-    return name
-  return fail('--publish needs a whole section and nothing else, such as --filter lease')
+function assertWholeSections() {
+  const sections = new Set(chosen.map(({ section }) => section))
+  const all = workloads.filter(({ section }) => sections.has(section))
+  if (!isWhole || isComplete || all.length !== chosen.length)
+    fail('--publish needs whole sections and nothing else, such as --filter lease or --filter engines,next-kept')
 }
 
 function buildIn(folder: string) {
@@ -138,13 +142,14 @@ function readReport(file: string): Report {
 }
 
 async function measure(): Promise<Report> {
-  const others = download()
+  if (options.rivals) download(installRivals)
+  if (options.stores) download(installClients)
   const machine = await describeMachine()
   const stolen = watchStolenTime()
   for (const [name, value] of Object.entries(machine)) console.log(`${name.padEnd(7)} ${value}`)
   if (against !== undefined) console.log(`against ${against}`)
   const results: Result[] = []
-  for (const { file, version } of [{ file: process.execPath, version: process.version }, ...others]) {
+  for (const { file, version } of [{ file: process.execPath, version: process.version }, ...otherNodes]) {
     const isOther = file !== process.execPath
     for (const workload of chosen.filter(({ onEveryNode }) => onEveryNode || !isOther)) {
       for (const subject of subjects.filter((one) => takesPart(one, workload, isOther))) {
@@ -169,11 +174,9 @@ async function measure(): Promise<Report> {
   return { machine: { ...machine, ...stolen() }, command, quick: options.quick, results, ...other, ...steps }
 }
 
-function download() {
+function download<T>(install: () => T): T {
   try {
-    if (options.rivals) installRivals()
-    if (options.stores) installClients()
-    return installNodes(options.nodes?.split(',') ?? [])
+    return install()
   } catch (error) {
     return fail(messageOf(error))
   }

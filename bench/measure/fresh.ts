@@ -31,6 +31,17 @@ export function inFreshProcess<T>(module: string, parameter: unknown, { nodeFlag
 }
 
 /**
+ * Runs a program of the bench on another version of Node in place of this process, which only passes
+ * interruptions on. Resolves to its exit code.
+ */
+export async function inPlaceOfThis(execPath: string, parameters: readonly string[]): Promise<number> {
+  const child = spawn(execPath, [...withTypes, ...parameters], { stdio: 'inherit' })
+  process.on('SIGINT', () => child.kill('SIGINT'))
+  const [exitCode] = (await once(child, 'close')) as [number | null]
+  return exitCode ?? 1
+}
+
+/**
  * Runs JavaScript in a bare process, and resolves to the number that the code prints. A loader of TypeScript
  * would be timed with each import, and a message channel would make Node load more modules.
  */

@@ -28,6 +28,7 @@ function codec({ use, given = (id) => id, isRight, isSlow = false, ...rest }: Co
   const wanted: Wanted = { layout: 'twitter', node: 0 }
   return workload({
     ...rest,
+    section: 'Codecs',
     yardstick: isSlow ? 'Date.now()' : 'BigInt#toString',
     makeYardstick() {
       if (isSlow) return clockReadings(codecSize)

@@ -49,6 +49,10 @@ async function otherLoops(): Promise<Loops> {
   return import(new URL('../measure/loops.ts?other', import.meta.url).href)
 }
 
+/** The sections that the page for readers also shows by release of Node. */
+export const engines = 'Engines'
+export const keptIds = 'Ids that are kept'
+
 interface Made extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'section' | 'of'>, Pick<Compared, 'pauseMs'> {
   wanted: Wanted
   size?: number
@@ -133,19 +137,22 @@ const size = 16_384
 export const compared = {
   ids: [
     // With 4 096 ids a millisecond, `next()` cannot be faster than 244 ns; `wide` has a floor of 15 ns.
-    made({ name: 'next', title: 'next()', ...wanted('wide', 1), onEveryNode }),
+    ofEngines({ name: 'next', title: 'next()', ...wanted('wide', 1), onEveryNode }),
     // No sequence has fewer than a thousand ids a millisecond, so this task is the same for all.
-    made({ name: 'burst', title: '1 000 ids after a sleep', ...wanted('twitter', 8), size: 1000, pauseMs: 2 }),
-    made({ name: 'next-string', title: 'nextString()', ...wanted('wide', 2), size, keep: 'keepStrings', onEveryNode }),
-    made({ name: 'next-number', title: 'nextNumber()', ...wanted('number', 0), keep: 'keepNumbers' }),
+    ofEngines({ name: 'burst', title: '1 000 ids after a sleep', ...wanted('twitter', 8), size: 1000, pauseMs: 2 }),
+    ofEngines({
+      ...{ name: 'next-string', title: 'nextString()', ...wanted('wide', 2), size },
+      ...{ keep: 'keepStrings', onEveryNode },
+    }),
+    ofEngines({ name: 'next-number', title: 'nextNumber()', ...wanted('number', 0), keep: 'keepNumbers' }),
     // An array uses up the ids of a millisecond in a fraction of it. Unbounded, it does not wait for the
     // clock.
-    made({ ...fill(65_536), wanted: { layout: 'wide', node: 4, unbounded: true } }),
-    made({ ...fill(64), ...wanted('roomy', 1) }),
+    ofEngines({ ...fill(65_536), wanted: { layout: 'wide', node: 4, unbounded: true } }),
+    ofEngines({ ...fill(64), ...wanted('roomy', 1) }),
   ],
   kept: [
     // As few as the strings, so that most bigints die young, as in a request or a batch of rows.
-    ofBigints({ name: 'next-kept', title: 'next(), kept as bigint', ...wanted('wide', 18), size }),
+    ofBigints({ name: 'next-kept', title: 'next(), kept as bigint', ...wanted('wide', 18), size, onEveryNode }),
     // The garbage collector has to copy and mark the ids that stay alive.
     ofBigints({
       name: 'next-kept-million',
@@ -185,6 +192,13 @@ export const compared = {
   ],
 }
 
+type InSection = Omit<Made, 'section'>
+
+/** Times a use of the engines. Other packages take part. */
+function ofEngines(use: InSection): Workload {
+  return made({ ...use, section: engines })
+}
+
 /** Times a string together with its first use. */
 function used({ name, title, node, keep }: Pick<Made, 'name' | 'title' | 'keep'> & { node: number }): Workload {
   const named = { name: `next-string-${name}`, title: `nextString(), ${title}` }
@@ -200,20 +214,20 @@ function used({ name, title, node, keep }: Pick<Made, 'name' | 'title' | 'keep'>
 }
 
 /** Times texts and bytes of 128 bits. Other packages take part. */
-function ofUuids({ name, title, wanted, ...rest }: Made): Workload {
+function ofUuids({ name, title, wanted, ...rest }: InSection): Workload {
   const named = { name: `uuid-${name}`, title: `${title}, of UUIDs`, wanted: { ...wanted, isUuid: true } }
-  return { ...made({ ...named, ...rest }), section: 'UUIDs' }
+  return made({ ...named, ...rest, section: 'UUIDs' })
 }
 
 /** Times bigints that stay alive. `next` only writes them to a BigUint64Array. */
-function ofBigints(kept: Made): Workload {
-  return { ...made({ ...kept, keep: 'keepBigints' }), section: 'Ids that are kept', of: 'graupel' }
+function ofBigints(kept: InSection): Workload {
+  return made({ ...kept, keep: 'keepBigints', section: keptIds, of: 'graupel' })
 }
 
 /** Times numbers of segments beside ids of the engines. */
-function ofSegments({ name, title, ...rest }: Made): Workload {
+function ofSegments({ name, title, ...rest }: InSection): Workload {
   const named = { name: `segment-${name}`, title: `${title} of segments` }
-  return { ...made({ ...named, ...rest }), section: 'Segments', of: 'graupel' }
+  return made({ ...named, ...rest, section: 'Segments', of: 'graupel' })
 }
 
 function fill(size: number) {

@@ -32,3 +32,17 @@ export const workloads: readonly Workload[] = [
   ...serviceClients,
   ...latencies,
 ]
+
+/**
+ * Returns the workloads that `--filter` chooses. Each part between its commas is the heading of a section,
+ * such as `engines`, or what names of workloads contain.
+ */
+export function workloadsFor(filter: string): readonly Workload[] {
+  const chosen = new Set(
+    filter.split(',').flatMap((part) => {
+      const section = workloads.filter((workload) => workload.section.toLowerCase() === part.toLowerCase())
+      return section.length > 0 ? section : workloads.filter(({ name }) => name.includes(part))
+    }),
+  )
+  return workloads.filter((workload) => chosen.has(workload))
+}

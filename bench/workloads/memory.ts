@@ -4,6 +4,8 @@ import { makesIds } from '../measure/loops.ts'
 import { spread } from '../measure/rounds.ts'
 import type { LeakSample, MemoryGrowth, MemoryTask } from './memory-probe.ts'
 
+const section = 'Memory'
+
 /**
  * Gives V8 a young generation of one mebibyte. Otherwise V8 enlarges it during the run by more than the bench
  * looks for.
@@ -23,6 +25,7 @@ function kept(name: string, title: string, measure: 'one node' | 'many nodes'): 
   return {
     name,
     title,
+    section,
     unit: 'KiB',
     async run(subject, { isQuick }) {
       if (!makesIds(subject)) return undefined
@@ -50,6 +53,7 @@ function leak(name: string, title: string, measure: 'closed' | 'dropped'): Workl
   return {
     name,
     title,
+    section,
     unit: 'bytes each',
     async run(subject, { isQuick }) {
       if (subject.group !== 'graupel') return undefined

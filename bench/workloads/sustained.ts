@@ -22,6 +22,7 @@ function sustain(name: string, title: string, wanted: Wanted, keep: Keep): Workl
   return {
     name,
     title,
+    section: 'Sustained',
     unit: '% of capacity',
     yardstick: 'milliseconds seen',
     isHigherBetter: true,

@@ -3,6 +3,8 @@ import { startCrew } from '../measure/crew.ts'
 import { makesIds } from '../measure/loops.ts'
 import { calmRounds, effortFor, spread } from '../measure/rounds.ts'
 
+const section = 'Threads and processes'
+
 /**
  * Measures two worker threads on one node against one thread alone, in turns. The ratio is to the gain of the
  * same threads if they only read the clock, which is small on a busy machine or on one core. A round does not
@@ -13,6 +15,7 @@ function threads(name: string, title: string, wanted: Wanted, takes: (subject: S
   return {
     name,
     title,
+    section,
     unit: '× one thread',
     yardstick: 'two reading the clock',
     isHigherBetter: true,
@@ -62,6 +65,7 @@ const maxThreads = 4
 const threadsLine: Workload = {
   name: 'threads-line',
   title: `1 to ${maxThreads} threads, 20-bit sequence`,
+  section,
   unit: 'M/s at best',
   isHigherBetter: true,
   async run(subject, options) {
@@ -93,6 +97,7 @@ const threadsLine: Workload = {
 const processes: Workload = {
   name: 'processes',
   title: 'two processes, one node',
+  section,
   unit: '× one process',
   isHigherBetter: true,
   async run(subject, options) {

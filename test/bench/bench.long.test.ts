@@ -1,16 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { barsOf, failures, faultsOf, judge, shortfalls } from '../../bench/bars.ts'
+import { failures, faultsOf, judge, shortfalls } from '../../bench/bars.ts'
 import { barChart } from '../../bench/chart.ts'
-import type { Report, Result, Source, Subject } from '../../bench/contract.ts'
+import type { Result, Source, Subject } from '../../bench/contract.ts'
 import { Ledger } from '../../bench/measure/ledger.ts'
 import { keepNext } from '../../bench/measure/loops.ts'
 import { calmRounds } from '../../bench/measure/rounds.ts'
-import { page, pagesOf } from '../../bench/publish.ts'
 import { align, rivalNames, rowsOf } from '../../bench/report.ts'
 import { subjects } from '../../bench/subjects.ts'
 import { workloads } from '../../bench/workloads/index.ts'
@@ -162,46 +161,6 @@ it('a chart has a longer bar for a larger figure, and names faults', () => {
   expect(second).toBeCloseTo((first as number) * (Math.log10(300) / Math.log10(3)), 0)
 })
 
-describe('the published run', () => {
-  const read = (file: string | URL) => readFileSync(file, 'utf8')
-  const latest = JSON.parse(read(join(repository, 'bench/results/latest.json'))) as Report
-
-  it('is generated from bench/results/latest.json: the tables, the charts, and the bars on the page', () => {
-    const pages = pagesOf(latest, workloads, subjects, read(page))
-    expect(pages.size).toBe(5)
-    for (const [href, content] of pages) expect(read(new URL(href))).toBe(content)
-  })
-
-  it('has sections that a filter alone renews', () => {
-    const [, names = ''] = read(join(repository, 'bench/run.ts')).match(/--publish +with --filter (.*?):/s) ?? []
-    const filters = names.split(/, | or /)
-    const sections = filters.map((filter) => {
-      const chosen = workloads.filter(({ name }) => name.includes(filter))
-      const [first] = chosen
-      expect(chosen, filter).toEqual(workloads.filter(({ section }) => section === first?.section))
-      return first?.section
-    })
-    expect(new Set(sections)).toEqual(new Set(workloads.flatMap(({ section }) => section ?? [])))
-  })
-
-  it('has one heading for a section of one workload', () => {
-    const found = reportOf([result('first-id', 'graupel-native', 0.5, 1), result('first-id', 'graupel-js', 0.5, 1)])
-    const pages = pagesOf(found, workloads, subjects, read(page))
-    const results = [...pages].find(([href]) => href.endsWith('README.md'))?.[1]
-    expect(results).toContain('## Import to first id\n\n| subject |')
-  })
-
-  it('has a row for each bar on the page, and marks the bars that did not hold', () => {
-    const rows = read(page)
-      .split('\n')
-      .filter((line) => /^\| .* \| (yes|NO|\?)(, (yes|NO|\?))* \|$/.test(line))
-    const missed = shortfalls(latest, workloads, rivals)
-    const bars = workloads.flatMap((workload) => Object.values(barsOf(workload)).flat())
-    expect(rows.flatMap((row) => row.match(/\b(yes|NO)\b/g) ?? [])).toHaveLength(bars.length)
-    expect(rows.flatMap((row) => row.match(/\bNO\b/g) ?? [])).toHaveLength(missed.length)
-  })
-})
-
 describe('npm run bench', () => {
   it('measures, checks the ids, and writes what it found', () => {
     const { machine, results } = measure('--filter', 'next-string-written', '--subject', 'graupel')
@@ -216,6 +175,7 @@ describe('npm run bench', () => {
   it.each([
     ['--fliter', "Unknown option '--fliter'"],
     ['--filter=nxet', "no workload's name contains 'nxet'; there are next, burst"],
+    ['--filter=engines,nxet', "no workload's name contains 'nxet'; there are next, burst"],
     ['--subject=gruapel', "no subject's name contains 'gruapel'; there are graupel-native"],
     ['--nodes=latest', "'latest' is no version of Node"],
     ['--from=nowhere.json', '--from nowhere.json: ENOENT'],
@@ -227,8 +187,31 @@ describe('npm run bench', () => {
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 
-  it.skipIf(process.platform === 'win32')('ends with one line and without its processes when interrupted', async () => {
-    const parameters = ['--import', 'tsx', 'bench/run.ts', '--filter', 'sustained', '--subject', 'graupel-native']
+  it('runs on the first version of --nodes, and some workloads on the others', () => {
+    const { machine, results, command } = measure(
+      '--nodes',
+      '24,22',
+      '--filter',
+      'fill-64,next-number',
+      '--subject',
+      'js',
+    )
+    expect(machine.node).toMatch(/^v24\./)
+    expect(machine.v8).toMatch(/^13\./)
+    expect(results.map(({ workload, node }) => `${workload} on ${node.split('.')[0]}`)).toEqual([
+      'next-number on v24',
+      ...['fill-64 on v24', 'fill-64 on v24'],
+      ...['fill-64 on v22', 'fill-64 on v22'],
+    ])
+    expect(command).toBe('npm run bench -- --filter fill-64,next-number --nodes 24,22')
+  })
+
+  it.skipIf(process.platform === 'win32').each([
+    ['', []],
+    [' on another Node', ['--nodes', '24']],
+  ])('ends with one line and without its processes when interrupted%s', async (_, more) => {
+    const filters = ['--filter', 'sustained', '--subject', 'graupel-native']
+    const parameters = ['--import', 'tsx', 'bench/run.ts', ...filters, ...more]
     const child = spawn(process.execPath, parameters, { cwd: repository })
     const text = { stdout: '', stderr: '' }
     child.stderr.on('data', (data) => {

@@ -5,7 +5,7 @@ import { memoryStore } from 'graupel/stores'
 import { afterAll, expect, it } from 'vitest'
 import { shortfalls } from '../../bench/bars.ts'
 import { counted, missingFor } from '../../bench/measure/stores.ts'
-import { page, pagesOf, withSection } from '../../bench/publish.ts'
+import { page, pagesOf, withSections } from '../../bench/publish.ts'
 import { subjects } from '../../bench/subjects.ts'
 import { workloads } from '../../bench/workloads/index.ts'
 import { describeWith } from '../support/needs.ts'
@@ -18,7 +18,7 @@ const leases = workloads.filter(({ section }) => section === 'Leases')
 
 it('a run of one section takes the place of its former results, and of no others', () => {
   const all = reportOf([result('next', 'graupel-js', 60, 1.2), result('lease-next', 'graupel-js', 61, 1.01)], 'old')
-  const merged = withSection(all, 'Leases', reportOf([result('lease-next', 'graupel-js', 77, 1.02)], 'new'), leases)
+  const merged = withSections(all, reportOf([result('lease-next', 'graupel-js', 77, 1.02)], 'new'), leases)
   expect(merged.results.map(({ outcome }) => outcome?.figure.median)).toEqual([60, 77])
   const pages = [...pagesOf(merged, workloads, subjects, readFileSync(page, 'utf8'))]
   const results = pages.find(([href]) => href.endsWith('README.md'))?.[1] as string
@@ -74,11 +74,13 @@ it('npm run bench checks the ids that are made under a lease', () => {
 })
 
 it.each([['--filter=lease-next'], ['--filter=next'], ['--filter=lease', '--quick'], []])(
-  'npm run bench refuses to publish what is not one whole section: %s',
+  'npm run bench refuses to publish less than whole sections: %s',
   (...parameters) => {
     const { status, stderr } = bench(['--publish', ...parameters])
     expect(status).toBe(2)
-    expect(stderr).toBe('--publish needs a whole section and nothing else, such as --filter lease\n')
+    expect(stderr).toBe(
+      '--publish needs whole sections and nothing else, such as --filter lease or --filter engines,next-kept\n',
+    )
   },
 )
 

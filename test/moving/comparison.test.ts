@@ -3,6 +3,10 @@ import { join } from 'node:path'
 import { createGenerator, encodeId, layouts } from 'graupel'
 import { expect, it } from 'vitest'
 import type { Report } from '../../bench/contract.ts'
+import { withSections } from '../../bench/publish.ts'
+import { resultOf } from '../../bench/report.ts'
+import { subjects } from '../../bench/subjects.ts'
+import { workloadsFor } from '../../bench/workloads/index.ts'
 import { read, repository } from '../support/documents.ts'
 import { withFigures } from './figures.ts'
 
@@ -11,6 +15,14 @@ const report = JSON.parse(readFileSync(join(repository, 'bench/results/latest.js
 
 it('quotes the published figures of the bench; `npx tsx test/moving/figures.ts` writes them', () => {
   expect(withFigures(text, report)).toBe(text)
+})
+
+it('quotes the engines on the version of Node that renewed them', () => {
+  const engines = workloadsFor('engines')
+  const measured = engines.flatMap((workload) => subjects.flatMap(({ name }) => resultOf(report, workload, name) ?? []))
+  const run = { ...report, results: measured.map((result) => ({ ...result, node: 'v24.99.0' })) }
+  run.machine = { ...report.machine, node: 'v24.99.0' }
+  expect(withFigures(text, withSections(report, run, engines))).toBe(text)
 })
 
 it('notices a figure that is not from the bench', () => {

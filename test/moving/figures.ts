@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { count, digits } from '../../bench/bars.ts'
 import type { Report, Result } from '../../bench/contract.ts'
+import { resultOf } from '../../bench/report.ts'
+import { subjects } from '../../bench/subjects.ts'
+import { workloads as allWorkloads } from '../../bench/workloads/index.ts'
 import { repository } from '../support/documents.ts'
 
 // Writes the figures of the bench into docs/comparison.md (`npx tsx test/moving/figures.ts`). A test compares
@@ -12,10 +15,12 @@ const document = join(repository, 'docs/comparison.md')
 
 /** Returns the document with the figures of a report. */
 export function withFigures(text: string, report: Report): string {
-  const find = (workload: string, subject: string) =>
-    report.results.find((r) => r.workload === workload && r.subject === subject && r.node === report.machine.node)
+  const find: Find = (name, subject) => {
+    const workload = allWorkloads.find((one) => one.name === name)
+    return workload && resultOf(report, workload, subject)
+  }
   const filled = replaceTable(text, 'cost', costRows(find))
-  return replaceTable(filled, 'packages', packageRows(report, find))
+  return replaceTable(filled, 'packages', packageRows(find))
 }
 
 type Find = (workload: string, subject: string) => Result | undefined
@@ -45,9 +50,9 @@ function costRows(find: Find): string[] {
 
 const workloads = ['next', 'threads-wide', 'processes']
 
-function packageRows({ results, machine }: Report, find: Find): string[] {
-  const checked = results.filter(({ workload, node }) => workload === 'processes' && node === machine.node)
-  const names = checked.map(({ subject }) => subject).filter((name) => !name.startsWith('graupel'))
+function packageRows(find: Find): string[] {
+  const checked = subjects.filter(({ name }) => find('processes', name) !== undefined)
+  const names = checked.map(({ name }) => name).filter((name) => !name.startsWith('graupel'))
   const rows = names.map((name) => {
     const ratio = find('next', name)?.outcome?.ratio?.median
     const cells = workloads.map((workload) => faults(find(workload, name)))
