@@ -64,6 +64,7 @@ describe('a section that was renewed on another version of Node', () => {
   ]
   const before = reportOf([
     ...nextOn('v20.0.0', 50),
+    result('next-kept', 'graupel-native', 21, 0.5),
     result('lease-next', 'graupel-native', 15, 1),
     result('threads-line', 'graupel-native', 60, 1, { line: [{ threads: 1, idsPerMs: 30_000 }] }),
   ])
@@ -78,13 +79,7 @@ describe('a section that was renewed on another version of Node', () => {
     expect(generated).toContain(
       `| \`next()\`, written to a \`BigUint64Array\` | ${digits(24)} ns | 24.0 – 24.0 | v24.0.0 |`,
     )
-    expect(generated).toContain('Measured on another with b and Node v24.0.0.')
-    const kept = { ...run, results: [result('next-kept', 'graupel-native', 21, 0.5)] }
-    kept.machine = before.machine
-    const both = pagesOf(withSections(renewed, kept, workloadsFor('next-kept')), workloads, subjects, read(page))
-    expect(both.get(page.href)).toContain(
-      'Measured on another with b and Node v24.0.0, and on a with b and Node v20.0.0.',
-    )
+    expect(generated).toContain('Measured on another with b and Node v24.0.0, and on a with b and Node v20.0.0.')
   })
 
   it('keeps its bars beside those of the other sections, and each row says its Node', () => {
