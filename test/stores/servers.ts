@@ -119,6 +119,22 @@ function forkedBy({ pid }: ChildProcess): number[] {
   })
 }
 
+/**
+ * Waits until a server that listens can be used, now and after each restart.
+ *
+ * @param check - Throws while the server cannot be used.
+ */
+export async function whenUsable(server: Server, check: () => Promise<void>): Promise<Server> {
+  await eventually(check)
+  return {
+    ...server,
+    async restart(signal) {
+      await server.restart(signal)
+      await eventually(check)
+    },
+  }
+}
+
 /** Uses setpriv, which replaces itself by the program, so the child's process id is the server's. */
 export function asUser(user: string | undefined, program: string, words: string[]): [string, string[]] {
   if (user === undefined) return [program, words]

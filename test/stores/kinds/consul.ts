@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { consulStore } from '../../../src/stores/consul.js'
-import { eventually } from '../../support/until.ts'
-import { freePort, type Server, start } from '../servers.ts'
+import { freePort, type Server, start, whenUsable } from '../servers.ts'
 import { host, type Open, type ServerKind } from './kind.ts'
 
 /** Debian 12 has no package of Consul; `.ci/consul` prints the path of a downloaded program. */
@@ -30,20 +29,11 @@ export async function startConsul(token?: string): Promise<Server> {
   const prepare = (folder: string) => writeFileSync(join(folder, 'consul.json'), JSON.stringify(configuration))
   const server = await start({ program, words, prepare })
   // The server listens before it has elected itself as the leader.
-  const usable = () =>
-    eventually(async () => {
-      const headers: Record<string, string> = token === undefined ? {} : { 'x-consul-token': token }
-      const { status } = await fetch(`http://${host}:${server.port}/v1/kv/any?consistent`, { headers })
-      if (status !== 404) throw new Error(`it answers ${status}`)
-    })
-  await usable()
-  return {
-    ...server,
-    async restart(signal) {
-      await server.restart(signal)
-      await usable()
-    },
-  }
+  return whenUsable(server, async () => {
+    const headers: Record<string, string> = token === undefined ? {} : { 'x-consul-token': token }
+    const { status } = await fetch(`http://${host}:${server.port}/v1/kv/any?consistent`, { headers })
+    if (status !== 404) throw new Error(`it answers ${status}`)
+  })
 }
 
 const consulClients: Record<string, Open> = {

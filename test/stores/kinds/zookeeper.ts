@@ -2,8 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { zookeeperStore } from '../../../src/stores/zookeeper.js'
-import { eventually } from '../../support/until.ts'
-import { freePort, type Server, start } from '../servers.ts'
+import { freePort, type Server, start, whenUsable } from '../servers.ts'
 import { host, load, missingProgram, type Open, type ServerKind } from './kind.ts'
 
 const jar = '/usr/share/java/zookeeper.jar'
@@ -38,19 +37,10 @@ export async function startZooKeeper(more: readonly string[] = [], id?: number):
   // A member of an ensemble can be used only when others run.
   if (id !== undefined) return server
   // The server listens before it can be used.
-  const usable = () =>
-    eventually(async () => {
-      const state = await figure(server.port, 'zk_server_state')
-      if (state !== 'standalone') throw new Error(`its state is ${state}`)
-    })
-  await usable()
-  return {
-    ...server,
-    async restart(signal) {
-      await server.restart(signal)
-      await usable()
-    },
-  }
+  return whenUsable(server, async () => {
+    const state = await figure(server.port, 'zk_server_state')
+    if (state !== 'standalone') throw new Error(`its state is ${state}`)
+  })
 }
 
 /** Starts an ensemble of three servers. */
