@@ -173,7 +173,7 @@ export const platform: Platform = {
   },
 
   random: Math.random,
-  systemUuid: () => systemUuid(),
+  systemUuid,
   processName: () => `${process.getBuiltinModule('node:os').hostname()}/${process.pid}`,
 }
 

@@ -147,7 +147,11 @@ export function endAfter(response: ServerResponse): void {
   response.setHeader('connection', 'close')
 }
 
-/** Ignores requests behind the last answer of a connection. @param next - Calls `noteAnswer` or `watch`. */
+/**
+ * Ignores requests behind the last answer of a connection.
+ *
+ * @param next - `watched`, or calls `noteAnswer`.
+ */
 function untilLast(next: RequestListener, isStopping: () => boolean): RequestListener {
   return (request, response) => {
     const { socket } = request
