@@ -173,7 +173,8 @@ export const platform: Platform = {
   },
 
   random: Math.random,
-  systemUuid,
+  // A function of its own: this module and the core import each other, and `require` loads this one first.
+  systemUuid: () => systemUuid(),
   processName: () => `${process.getBuiltinModule('node:os').hostname()}/${process.pid}`,
 }
 
