@@ -402,19 +402,21 @@ describe('a store over a service', () => {
 
 it('a renewal on a durable store is two requests', async () => {
   const { url } = await startService({ leases: true })
-  let requests = 0
-  const counting: Fetch = (...words) => {
-    requests++
-    return fetch(...words)
+  const asked: string[] = []
+  const noting: Fetch = (to, init) => {
+    asked.push(new URL(to).pathname.slice(10))
+    return fetch(to, init)
   }
-  const store = serviceStore({ url, fetch: counting })
+  const store = serviceStore({ url, fetch: noting })
   await using lease = await acquireLease({ store, namespace: freshNamespace(), windowMs: 300, maxClockSkewMs: 10_000 })
   const { renewals: before } = lease.stats()
-  requests = 0
+  asked.length = 0
   await until(() => lease.stats().renewals >= before + 20)
-  const ofEach = requests / (lease.stats().renewals - before)
-  expect(ofEach).toBeGreaterThan(1.8)
-  expect(ofEach).toBeLessThan(2.2)
+  const [, ...betweenWrites] = asked.join(' ').split('write')
+  betweenWrites.pop()
+  expect(betweenWrites.length).toBeGreaterThanOrEqual(18)
+  // A renewal that is late on a busy machine is tried again, which takes more requests.
+  expect(betweenWrites.filter((others) => others === ' time ').length).toBeGreaterThan(betweenWrites.length / 2)
 })
 
 it('docs/stores/service.md counts requests as docs/leases.md counts calls', () => {
