@@ -78,7 +78,7 @@ async function printLines(
       } catch (error) {
         const failure = failureText(error, {}, `line ${count}: `)
         if (failure === undefined) throw error
-        process.stderr.write(failure)
+        output.stderr.write(failure)
         code = 2
       }
     }

@@ -79,7 +79,11 @@ async function list([wanted, ...rest]: readonly string[], values: Values, output
     for (const [i, found] of groups.entries()) {
       const text = isUnreadable(found)
         ? unreadableText(found, isJson, paint)
-        : groupText({ found, nodes: await allNodes(calls, found), nowMs: await readTime(calls), place }, isJson, paint)
+        : groupText(
+            { found, nodes: await allNodes(calls, found, output), nowMs: await readTime(calls), place },
+            isJson,
+            paint,
+          )
       // Each group is a paragraph.
       if (!(await output.write(i > 0 && !isJson ? `\n${text}` : text))) return
     }
@@ -147,8 +151,8 @@ function theGroup(found: readonly (FoundGroup | Unreadable)[], wanted: string): 
   return group
 }
 
-async function allNodes(calls: StoreCalls, found: FoundGroup) {
-  const progress = new Progress(isDumb() ? undefined : process.stderr, found.nodes, undefined, 'nodes')
+async function allNodes(calls: StoreCalls, found: FoundGroup, { stderr }: Output) {
+  const progress = new Progress(isDumb() ? undefined : stderr, found.nodes, undefined, 'nodes')
   try {
     return await nodesIn(calls, found, (nodes) => progress.update(nodes))
   } finally {

@@ -1,122 +1,12 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
-import { didYouMean } from '../core/suggestion.js'
-import {
-  type Arguments,
-  commandHelp,
-  type Flags,
-  helpFlag,
-  type Manual,
-  overview,
-  parseFlags,
-  quote,
-  UsageError,
-} from './arguments.js'
-import { build, buildManual } from './build.js'
-import { compose, composeManual } from './compose.js'
-import { convert, convertManual } from './convert.js'
-import { doctor, doctorManual } from './doctor.js'
-import { inspect, inspectManual } from './inspect.js'
-import { layouts, layoutsManual } from './layouts.js'
-import { lease, leaseManual } from './lease.js'
-import { next, nextManual } from './next.js'
-import { failureText, Output, warningText } from './output.js'
-import { overlap, overlapManual } from './overlap.js'
-import { serial, serialManual } from './serial.js'
-import { sql, sqlManual } from './sql.js'
-import { state, stateManual } from './state.js'
-import { storeCommand, storeManual } from './store-command.js'
-
-interface Command {
-  readonly manual: Manual
-  /** Reads the words after the name, and resolves to the exit code. */
-  run(words: readonly string[], output: Output): Promise<number>
-}
-
-const commands: readonly Command[] = [
-  command(nextManual, next),
-  command(inspectManual, (given, output) => inspect(given, output, process.stdin)),
-  command(overlapManual, (given, output) => overlap(given, output, process.stdin)),
-  command(composeManual, compose),
-  command(convertManual, (given, output) => convert(given, output, process.stdin)),
-  command(serialManual, (given, output) => serial(given, output, process.stdin)),
-  command(sqlManual, sql),
-  command(layoutsManual, layouts),
-  command(stateManual, state),
-  command(leaseManual, lease),
-  command(storeManual, storeCommand),
-  command(doctorManual, doctor),
-  command(buildManual, build),
-]
-const manuals = commands.map(({ manual }) => manual)
-const ownFlags = { help: helpFlag, version: { short: 'v', help: 'show the version' } } satisfies Flags
-
-async function main([name, ...words]: string[], output: Output): Promise<number> {
-  if (name === undefined) {
-    process.stderr.write(overview(manuals))
-    return 2
-  }
-  if (name.startsWith('-')) {
-    const { values } = parseFlags('graupel', ownFlags, [name])
-    await output.write(values.version === undefined ? overview(manuals) : `${version()}\n`)
-    return 0
-  }
-  if (name === 'help') {
-    const [topic, ...rest] = words
-    if (rest.length > 0) {
-      throw new UsageError('ERR_OPTION_INVALID', 'help takes the name of one command; leave out the rest')
-    }
-    await output.write(topic === undefined ? overview(manuals) : commandHelp(findCommand(topic).manual))
-    return 0
-  }
-  return findCommand(name).run(words, output)
-}
-
-/**
- * Makes a command of its manual and its work.
- *
- * @param work - Resolves to the exit code if that is not 0: some commands succeed with another code.
- */
-function command<F extends Flags & { readonly help: typeof helpFlag }>(
-  manual: Manual<F>,
-  work: (given: Arguments<keyof F & string>, output: Output) => Promise<void> | Promise<number>,
-): Command {
-  const run = async (words: readonly string[], output: Output): Promise<number> => {
-    const given = parseFlags(`graupel ${manual.name}`, manual.flags, words)
-    if (given.values.help === undefined) return (await work(given, output)) ?? 0
-    await output.write(commandHelp(manual))
-    return 0
-  }
-  return { manual, run }
-}
-
-function findCommand(name: string): Command {
-  const command = commands.find(({ manual }) => manual.name === name)
-  if (command !== undefined) return command
-  const names = [...manuals.map((manual) => manual.name), 'help']
-  throw new UsageError(
-    'ERR_OPTION_UNKNOWN',
-    `there is no command ${quote(name)}${didYouMean(name, names)}; the commands are ${names.join(', ')}`,
-  )
-}
-
-function version(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
-}
+import { warningText } from './output.js'
+import { run } from './run.js'
 
 // Node's own listener prints two lines and a process id.
 process.removeAllListeners('warning').on('warning', (warning) => process.stderr.write(warningText(warning)))
 // If stderr is closed, its errors cannot be reported.
 process.stderr.on('error', () => {})
 
-const words = process.argv.slice(2)
-try {
-  process.exitCode = await main(words, new Output(process.stdout))
-} catch (error) {
-  const text = failureText(error, manuals.find(({ name }) => name === words[0])?.flags ?? ownFlags)
-  if (text === undefined) throw error
-  process.stderr.write(text)
-  process.exitCode = 2
-}
+process.exitCode = await run(process.argv.slice(2), process)
 // A client of a store may have left a connection open, which keeps the process alive.
 setTimeout(() => process.exit(), 1000).unref()

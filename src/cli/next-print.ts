@@ -95,11 +95,11 @@ export async function printIds(
  */
 export async function printParts(
   count: number,
-  { isTerminal }: Output,
+  { isTerminal, stderr }: Output,
   print: (left: number) => Promise<number | undefined>,
 ): Promise<void> {
   // Ids that scroll by on the same terminal are progress enough.
-  const progress = new Progress(isTerminal || isDumb() ? undefined : process.stderr, count)
+  const progress = new Progress(isTerminal || isDumb() ? undefined : stderr, count)
   try {
     for (let done = 0; done < count; ) {
       const printed = await print(count - done)

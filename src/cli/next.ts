@@ -18,7 +18,7 @@ import { interruptible } from './interrupt.js'
 import { nextNumbers, numberFlags } from './next-numbers.js'
 import { type Format, formats, formatter, type Ids, lines, printIds } from './next-print.js'
 import { isDumb, type Output, timeText } from './output.js'
-import { WaitLine } from './progress.js'
+import { type Terminal, WaitLine } from './progress.js'
 import { type OpenStore, storeFlags, withStore } from './store.js'
 import { chooseTags, layoutFlags, readLayout, readNode, tagFlag, wholeNumber } from './values.js'
 
@@ -130,7 +130,7 @@ export async function next({ values, positionals }: NextArguments, output: Outpu
     return printIds(make, 2 ** layout.sequence.bits, { count, write, output }, signal)
   }
   if (values.store === undefined) await printOwn(values, layout, print)
-  else await printLeased({ ...values, store: values.store }, layout, print)
+  else await printLeased({ ...values, store: values.store }, layout, print, output)
 }
 
 function viewOf(generator: IdGenerator, tags: object): IdGenerator {
@@ -184,7 +184,12 @@ async function untilPast(generator: IdGenerator, { epochMs, tickMs }: Layout): P
 }
 
 /** Leases a node, prints ids of it, and gives it back, even if a signal ends the command. */
-function printLeased(values: Values & { readonly store: string }, layout: Layout, print: Print): Promise<void> {
+function printLeased(
+  values: Values & { readonly store: string },
+  layout: Layout,
+  print: Print,
+  { stderr }: Output,
+): Promise<void> {
   for (const name of ['state', 'open-timeout-ms', 'reserve-ms'] as const) {
     if (values[name] === undefined) continue
     const message = `--${name} is for a node that is not leased; leave out --${name} or --store`
@@ -198,7 +203,7 @@ function printLeased(values: Values & { readonly store: string }, layout: Layout
   const options = generatorOf(values, layout)
   return interruptible((signal) =>
     withStore(values, { mayMake: true, signal }, async (open) => {
-      const lease = await acquire(open, choice, signal)
+      const lease = await acquire(open, choice, signal, stderr)
       try {
         using generator = createGenerator({ ...options, lease } as GeneratorOptions<readonly Field[]>)
         await print(generator as IdGenerator, signal)
@@ -209,8 +214,8 @@ function printLeased(values: Values & { readonly store: string }, layout: Layout
   )
 }
 
-async function acquire({ store }: OpenStore, choice: object, signal: AbortSignal) {
-  using _line = new WaitLine(isDumb() ? undefined : process.stderr, store)
+async function acquire({ store }: OpenStore, choice: object, signal: AbortSignal, stderr: Terminal) {
+  using _line = new WaitLine(isDumb() ? undefined : stderr, store)
   return await acquireLease({ ...choice, store, signal } as LeaseOptions)
 }
 

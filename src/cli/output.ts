@@ -2,19 +2,23 @@ import type { Writable } from 'node:stream'
 import type { Paint, Style } from '../inspect/picture.js'
 import type { Layout } from '../layout/index.js'
 import { type Flags, flagOf, messageOf } from './arguments.js'
+import type { Terminal } from './progress.js'
 
 export type { Paint }
 
 /** Writes the results one chunk at a time, so that a slow reader does not make memory grow. */
 export class Output {
   readonly isTerminal: boolean
+  /** Takes messages and progress, so that only results are in the output. */
+  readonly stderr: Terminal
   readonly #stream: Writable
 
-  constructor(stream: Writable & { isTTY?: boolean }) {
-    this.#stream = stream
-    this.isTerminal = stream.isTTY === true
+  constructor({ stdout, stderr }: { stdout: Writable & Terminal; stderr: Terminal }) {
+    this.#stream = stdout
+    this.isTerminal = stdout.isTTY === true
+    this.stderr = stderr
     // The callback of write() reports the error, too; without a listener it would end the process.
-    stream.on('error', () => {})
+    stdout.on('error', () => {})
   }
 
   /**

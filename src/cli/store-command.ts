@@ -60,7 +60,7 @@ export async function storeCommand(
         exitCode = isJson ? await writeChecks(checks, isJson, output) : exitCodeOf(checks)
       })
     } finally {
-      if (signal.aborted) process.stderr.write(`graupel: interrupted; ${remains}\n`)
+      if (signal.aborted) output.stderr.write(`graupel: interrupted; ${remains}\n`)
     }
   })
   return exitCode

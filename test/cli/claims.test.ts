@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { pagesFolder } from '../../src/host/folder.js'
 import { decode, layouts } from '../../src/index.js'
-import { graupel, holder, lines } from '../support/cli.js'
+import { graupel, holder, lines, spawnGraupel, spawnLines } from '../support/cli.js'
 import { sleeper } from '../support/sleeper.js'
 import { bytesOf, slotAt, sonyflake, sonyflakeKey } from '../support/state-bytes.js'
 
@@ -70,10 +70,11 @@ function addDamaged(name: string): string {
   return path
 }
 
-const objects = (...words: string[]) => lines(['state', ...words, '--json']).map((line) => JSON.parse(line))
+const objects = async (...words: string[]) =>
+  (await lines(['state', ...words, '--json'])).map((line) => JSON.parse(line))
 
-function refused(path: string, code: string, message: RegExp): void {
-  const { status, stdout, stderr } = graupel(['state', '--clean', path])
+async function refused(path: string, code: string, message: RegExp): Promise<void> {
+  const { status, stdout, stderr } = await graupel(['state', '--clean', path])
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toMatch(message)
   expect(stderr.endsWith(` (${code})\n`)).toBe(true)
@@ -81,7 +82,7 @@ function refused(path: string, code: string, message: RegExp): void {
 }
 
 describe('graupel state', () => {
-  it('lists claims among the pages, with the time and the holder of their latest links', () => {
+  it('lists claims among the pages, with the time and the holder of their latest links', async () => {
     add('a.claim', running(), ceilingAt(in2040))
     add('b.claim', gone, ceilingAt(in2040 - dayMs))
     writeFileSync(join(folder, 'c.page'), bytesOf({ kind: 'page', word: slotAt(in2040 - 2 * dayMs) + 1n }))
@@ -92,7 +93,7 @@ describe('graupel state', () => {
     writeFileSync(join(add('i.claim', running(), ceilingAt(in2040 - 6 * dayMs)), '9999999999999999999999'), '')
     addDamaged('g.claim')
     mkdirSync(join(folder, 'empty.claim'))
-    const [head, ...rows] = lines(['state'])
+    const [head, ...rows] = await lines(['state'])
     expect(head).toMatch(/^layout +node +namespace +time of the last id +path$/)
     const times = rows.map((row) => row.replace(/, in \d+ years/, ', in …').split(/ {2,}/))
     const at = (day: number) => new Date(in2040 - day * dayMs).toISOString()
@@ -111,11 +112,11 @@ describe('graupel state', () => {
     ])
   })
 
-  it('lists claims as JSON objects', () => {
+  it('lists claims as JSON objects', async () => {
     const a = add('a.claim', running(), ceilingAt(in2040))
     const b = add('b.claim', gone, released, ceilingAt(in2040 - dayMs))
     const c = addDamaged('c.claim')
-    const listed = objects()
+    const listed = await objects()
     expect(listed).toMatchObject([
       { path: a, kind: 'claim', lastId: null, timestampMs: null, ceiling: { timestampMs: in2040 } },
       { path: b, use: 'released', ceiling: null, heldBy: null, timestampMs: in2040 - dayMs - 10 },
@@ -123,8 +124,8 @@ describe('graupel state', () => {
     ])
     expect(listed[0]).toMatchObject({ heldBy: { pid: other.pid, fate: 'running' }, use: 'counts', link: 3, format: 1 })
     expect(listed[0]).toMatchObject({ layout: { name: 'sonyflake' }, node: 7, namespace: 'orders', clock: 'real' })
-    expect(objects(a)).toEqual([listed[0]])
-    expect(objects(b)).toEqual([listed[1]])
+    expect(await objects(a)).toEqual([listed[0]])
+    expect(await objects(b)).toEqual([listed[1]])
   })
 
   it('shows the claim of a running process, and its exact last id after the process has ended', async () => {
@@ -132,18 +133,18 @@ describe('graupel state', () => {
     const [name = '', ...others] = readdirSync(folder)
     expect(others).toEqual([])
     const path = join(folder, name)
-    const shown = () => lines(['state', path]).join('\n')
-    const counting = shown()
+    const shown = async () => (await lines(['state', path])).join('\n')
+    const counting = await shown()
     expect(counting).toMatch(new RegExp(`^ {2}held by +${one.pid}\\b`, 'm'))
     expect(counting).toMatch(/^ {2}last id +not known$/m)
     expect(counting).toMatch(/^ {2}ceiling +ids before \S+Z, /m)
     expect(counting).toMatch(/^ {2}node +5 /m)
     await one.end()
-    expect(shown()).toMatch(/^ {2}held by +no process: it was released$/m)
-    expect(shown()).toMatch(new RegExp(`^ {2}last id +${one.id}$`, 'm'))
-    expect(shown()).not.toMatch(/^ {2}ceiling/m)
+    expect(await shown()).toMatch(/^ {2}held by +no process: it was released$/m)
+    expect(await shown()).toMatch(new RegExp(`^ {2}last id +${one.id}$`, 'm'))
+    expect(await shown()).not.toMatch(/^ {2}ceiling/m)
     const { timestampMs } = decode(BigInt(one.id), layouts.twitter)
-    expect(objects(path)).toMatchObject([{ kind: 'claim', lastId: one.id, timestampMs, use: 'released' }])
+    expect(await objects(path)).toMatchObject([{ kind: 'claim', lastId: one.id, timestampMs, use: 'released' }])
   })
 
   it.each<[string, () => object, RegExp]>([
@@ -156,9 +157,9 @@ describe('graupel state', () => {
     ],
     ['without an id', () => ({ ...gone, ceiling: '0' }), /^ {2}last id +none yet$/m],
     ['of an injected clock', () => ({ ...gone, key: `injected ${sonyflakeKey}` }), /^ {2}clock +injected, /m],
-  ])('shows one %s', (_, says, expected) => {
+  ])('shows one %s', async (_, says, expected) => {
     const path = add('a.claim', ceilingAt(in2040), says())
-    expect(lines(['state', path]).join('\n')).toMatch(expected)
+    expect((await lines(['state', path])).join('\n')).toMatch(expected)
   })
 
   it.each<[string, object]>([
@@ -166,27 +167,27 @@ describe('graupel state', () => {
     ['a ceiling that its layout cannot have', { ceiling: String(2n ** 60n) }],
     ['no key', { key: undefined }],
     ['another format', { format: 2 }],
-  ])('refuses one that says %s', (_, says) => {
+  ])('refuses one that says %s', async (_, says) => {
     const path = add('a.claim', gone, ceilingAt(0), says)
-    expect(graupel(['state', path])).toMatchObject({
+    expect(await graupel(['state', path])).toMatchObject({
       status: 2,
       stdout: '',
       stderr: expect.stringMatching(/ \(ERR_STATE_CORRUPT\)\n$/),
     })
   })
 
-  it('refuses a folder that is no claim, or has no link', () => {
+  it('refuses a folder that is no claim, or has no link', async () => {
     const empty = join(folder, 'a.claim')
     mkdirSync(empty)
-    expect(graupel(['state', empty]).stderr).toMatch(/a\.claim has no link, .* \(ERR_STATE_UNAVAILABLE\)\n$/)
+    expect((await graupel(['state', empty])).stderr).toMatch(/a\.claim has no link, .* \(ERR_STATE_UNAVAILABLE\)\n$/)
     writeFileSync(join(folder, 'b.claim'), '')
-    expect(graupel(['state', join(folder, 'b.claim')]).stderr).toMatch(/does not begin as a page/)
-    expect(objects()).toMatchObject([{ path: join(folder, 'b.claim'), error: { code: 'ERR_STATE_UNSAFE' } }])
+    expect((await graupel(['state', join(folder, 'b.claim')])).stderr).toMatch(/does not begin as a page/)
+    expect(await objects()).toMatchObject([{ path: join(folder, 'b.claim'), error: { code: 'ERR_STATE_UNSAFE' } }])
   })
 })
 
 describe('graupel state --clean', () => {
-  it('removes claims that are a day old and have no holder, and says why it keeps the others', () => {
+  it('removes claims that are a day old and have no holder, and says why it keeps the others', async () => {
     const old = ago(dayMs + 60_000)
     add('old-gone.claim', gone, old)
     add('old-page.claim', running(), old, { use: 'page' })
@@ -206,7 +207,7 @@ describe('graupel state --clean', () => {
     const hourAgo = Date.now() / 1000 - 3601
     utimesSync(left as string, hourAgo, hourAgo)
 
-    const fates = objects('--clean').map(({ path, isRemoved, reason }) => [
+    const fates = (await objects('--clean')).map(({ path, isRemoved, reason }) => [
       path.slice(folder.length + 1),
       isRemoved,
       reason,
@@ -233,10 +234,10 @@ describe('graupel state --clean', () => {
     expect(readdirSync(join(folder, 'recent-gone.claim')).sort()).toEqual(['.4.fresh.new', '2.a1', '3.a2'])
   })
 
-  it('lists what it removed and kept as a table', () => {
+  it('lists what it removed and kept as a table', async () => {
     add('a.claim', gone, ago(3 * dayMs))
     add('b.claim', running(), ago(3 * dayMs))
-    const [head, ...rows] = lines(['state', '--clean'])
+    const [head, ...rows] = await lines(['state', '--clean'])
     expect(head).toMatch(/^ +because +layout +node +namespace +time of the last id +path$/)
     expect(rows[0]).toMatch(
       /^removed +more than a day old +sonyflake +7 +orders +before \S+Z, 3 days ago, gone +\S+a\.claim$/,
@@ -248,32 +249,34 @@ describe('graupel state --clean', () => {
 })
 
 describe('graupel state --clean PATH', () => {
-  it('removes a claim with a time in 2040, and says which ids are forgotten', () => {
-    const remove = (...says: object[]) => {
+  it('removes a claim with a time in 2040, and says which ids are forgotten', async () => {
+    const remove = async (...says: object[]) => {
       const path = add('a.claim', ...says)
-      const said = lines(['state', '--clean', path])
+      const said = await lines(['state', '--clean', path])
       expect(existsSync(path)).toBe(false)
       expect(said[0]).toBe(`Removed ${path} of layout sonyflake, node 7, namespace orders.`)
       return said.slice(1)
     }
     const ahead = /, \d+ years ahead of the clock\.$/
     const exact = { ceiling: String(slotAt(in2040) + 1n) }
-    const [ceiling, ...rest] = remove(gone, ceilingAt(in2040))
+    const [ceiling, ...rest] = await remove(gone, ceilingAt(in2040))
     expect(ceiling).toMatch(/^Forgotten: ids before 2040-01-01T00:00:00\.000Z, /)
     expect(ceiling).toMatch(ahead)
     expect(rest).toEqual([])
-    expect(remove(running(), released, exact)[0]).toMatch(/^Forgotten: ids up to 2040-01-01T00:00:00\.000Z, /)
-    expect(remove(gone, released, { ceiling: '0' })).toEqual(['Forgotten: nothing, because it has no id.'])
-    expect(remove(unknown, ago(2 * dayMs))[0]).toMatch(/^Forgotten: ids before .*, 2 days behind the clock\.$/)
+    expect((await remove(running(), released, exact))[0]).toMatch(/^Forgotten: ids up to 2040-01-01T00:00:00\.000Z, /)
+    expect(await remove(gone, released, { ceiling: '0' })).toEqual(['Forgotten: nothing, because it has no id.'])
+    expect((await remove(unknown, ago(2 * dayMs)))[0]).toMatch(/^Forgotten: ids before .*, 2 days behind the clock\.$/)
     const path = add('a.claim', gone, ceilingAt(in2040))
-    expect(objects('--clean', path)).toMatchObject([{ path, isRemoved: true, reason: 'asked for', kind: 'claim' }])
+    expect(await objects('--clean', path)).toMatchObject([
+      { path, isRemoved: true, reason: 'asked for', kind: 'claim' },
+    ])
   })
 
-  it('names the page beside the claim, which still remembers ids', () => {
+  it('names the page beside the claim, which still remembers ids', async () => {
     const path = add('a.claim', gone, ceilingAt(in2040))
     const page = join(folder, 'a.page')
     writeFileSync(page, bytesOf({ kind: 'page', word: slotAt(in2040) + 1n }))
-    expect(lines(['state', '--clean', path])[2]).toBe(
+    expect((await lines(['state', '--clean', path]))[2]).toBe(
       `Still remembered: ids up to 2040-01-01T00:00:00.000Z, by ${page}.`,
     )
     expect(existsSync(page)).toBe(true)
@@ -284,21 +287,25 @@ describe('graupel state --clean PATH', () => {
     const one = await holder(options)
     const [name = ''] = readdirSync(folder)
     const path = join(folder, name)
-    refused(path, 'ERR_STATE_UNSAFE', new RegExp(`^graupel: .*\\.claim is held by ${one.pid}\\b.*; stop it first `))
+    await refused(
+      path,
+      'ERR_STATE_UNSAFE',
+      new RegExp(`^graupel: .*\\.claim is held by ${one.pid}\\b.*; stop it first `),
+    )
     await one.end('SIGKILL')
     const [link = ''] = readdirSync(path)
     const says = JSON.parse(readFileSync(join(path, link), 'utf8'))
     const ceiling = String(BigInt(in2040 - layouts.twitter.epochMs) << 12n)
     writeFileSync(join(path, link), JSON.stringify({ ...says, ceiling }))
     const words = ['next', '--engine', 'js', '--node', '5', '--namespace', 'spoilt']
-    expect(graupel(words).stderr).toContain(`npx graupel state --clean ${path}`)
-    lines(['state', '--clean', path])
-    expect(lines(words)).toHaveLength(1)
+    expect(spawnGraupel(words).stderr).toContain(`npx graupel state --clean ${path}`)
+    await lines(['state', '--clean', path])
+    expect(spawnLines(words)).toHaveLength(1)
   })
 
-  it('refuses a claim of another container, and a damaged claim', () => {
-    refused(add('a.claim', unknown, ago(0)), 'ERR_STATE_UNSAFE', /process 12 of another container, .*; stop all/)
-    refused(
+  it('refuses a claim of another container, and a damaged claim', async () => {
+    await refused(add('a.claim', unknown, ago(0)), 'ERR_STATE_UNSAFE', /process 12 of another container, .*; stop all/)
+    await refused(
       addDamaged('b.claim'),
       'ERR_STATE_CORRUPT',
       /the claim \S+\/b\.claim is damaged: its link 4\.a3 .*; delete it once /,
@@ -308,9 +315,9 @@ describe('graupel state --clean PATH', () => {
 
 it('graupel next refuses a node that the js engine of another process uses, as its help says', async () => {
   const one = await holder({ node: 5, engine: 'js' })
-  const { status, stderr } = graupel(['next', '--engine', 'js', '--node', '5'])
+  const { status, stderr } = spawnGraupel(['next', '--engine', 'js', '--node', '5'])
   expect(status).toBe(2)
   expect(stderr).toMatch(new RegExp(`process ${one.pid}\\b.* \\(ERR_STATE_UNREACHABLE\\)\\n$`))
-  expect(lines(['next', '--help']).join(' ')).toMatch(/With --engine js the second +one is refused/)
+  expect((await lines(['next', '--help'])).join(' ')).toMatch(/With --engine js the second +one is refused/)
   await one.end()
 })

@@ -20,7 +20,7 @@ import { plain } from '../../src/cli/output.js'
 import { cleanedFolder, cleanedPage } from '../../src/cli/state.js'
 import { pagesFolder } from '../../src/host/folder.js'
 import { layouts } from '../../src/index.js'
-import { graupel, holder, lines, removePages, shownPages } from '../support/cli.js'
+import { graupel, holder, lines, removePages, shownPages, spawnGraupel, spawnLines } from '../support/cli.js'
 import { engines, freshNamespace } from '../support/engines.js'
 import { type Bytes, bytesOf, sealed, slotAt, sonyflakeKey } from '../support/state-bytes.js'
 
@@ -30,9 +30,9 @@ const dayMs = 24 * 3_600_000
 
 const made: string[] = []
 const namespaces: string[] = []
-afterAll(() => {
+afterAll(async () => {
   for (const folder of made) rmSync(folder, { recursive: true })
-  namespaces.forEach(removePages)
+  for (const namespace of namespaces) await removePages(namespace)
 })
 
 /** Makes a folder of pages below a GRAUPEL_STATE_FOLDER of its own, which is in `parent`. */
@@ -58,7 +58,7 @@ const hexName = (digit: string) => `${digit.repeat(32)}.page`
 const is2040 = slotAt(Date.UTC(2040, 0, 1)) + 1n
 
 describe('graupel state --clean', () => {
-  it('removes pages that are more than a day old, empty or left over, and says why it keeps the rest', () => {
+  it('removes pages that are more than a day old, empty or left over, and says why it keeps the rest', async () => {
     const { folder, variables, add } = freshFolder()
     add('old.page', { word: wordBefore(2 * dayMs) })
     add('empty.page', { word: 0n })
@@ -75,7 +75,7 @@ describe('graupel state --clean', () => {
     utimesSync(add('.left.page.12.new', {}), hourAgo, hourAgo)
     add('.young.page.13.new', {})
 
-    const rows = lines(['state', '--clean', '--json'], variables).map((line) => JSON.parse(line))
+    const rows = (await lines(['state', '--clean', '--json'], variables)).map((line) => JSON.parse(line))
     const fates = rows.map(({ path, isRemoved, reason }) => [path.slice(folder.length + 1), isRemoved, reason])
     expect(Object.fromEntries(fates.map(([name, ...fate]) => [name, fate]))).toEqual({
       'damaged.page': [false, 'damaged'],
@@ -98,23 +98,23 @@ describe('graupel state --clean', () => {
     expect(old.aheadMs).toBeLessThanOrEqual(-2 * dayMs)
   })
 
-  it('lists what it removed and kept as a table', () => {
+  it('lists what it removed and kept as a table', async () => {
     const { folder, variables, add } = freshFolder()
     add('a.page', { word: wordBefore(3 * dayMs) })
     add('b.page', { word: wordBefore(0) })
-    const [head, ...rows] = lines(['state', '--clean'], variables)
+    const [head, ...rows] = await lines(['state', '--clean'], variables)
     expect(head).toMatch(/^ +because +layout +node +namespace +time of the last id +path$/)
     expect(rows[0]).toMatch(/^removed +more than a day old +sonyflake +7 +orders +\S+Z, 3 days ago +\S+a\.page$/)
     expect(rows[1]).toMatch(/^kept +not a day old +sonyflake +7 +orders +\S+Z, \d+ \w+ ago +\S+b\.page$/)
     rmSync(join(folder, 'b.page'))
-    expect(lines(['state', '--clean'], variables)).toEqual([
+    expect(await lines(['state', '--clean'], variables)).toEqual([
       `There is no page and no claim in ${folder}: nothing to remove.`,
     ])
     rmSync(folder, { recursive: true })
-    expect(lines(['state', '--clean'], variables)).toEqual([
+    expect(await lines(['state', '--clean'], variables)).toEqual([
       `There is no page and no claim in ${folder}: nothing to remove.`,
     ])
-    expect(lines(['state', '--clean', '--json'], variables)).toEqual([])
+    expect(await lines(['state', '--clean', '--json'], variables)).toEqual([])
   })
 
   it.runIf(seesUsers)('keeps a page that a process has open, however old its last id is', async () => {
@@ -127,66 +127,68 @@ describe('graupel state --clean', () => {
     const file = openSync(page, 'r+')
     writeSync(file, bytes, 0, 8, 3968)
     closeSync(file)
-    const fate = () => lines(['state', '--clean', '--json'], variables).map((line) => JSON.parse(line))
-    expect(fate()).toMatchObject([{ path: page, isRemoved: false, reason: `open by ${one.pid}` }])
+    const fate = async () => (await lines(['state', '--clean', '--json'], variables)).map((line) => JSON.parse(line))
+    expect(await fate()).toMatchObject([{ path: page, isRemoved: false, reason: `open by ${one.pid}` }])
     await one.end()
-    expect(fate()).toMatchObject([{ path: page, isRemoved: true, reason: 'more than a day old' }])
+    expect(await fate()).toMatchObject([{ path: page, isRemoved: true, reason: 'more than a day old' }])
     expect(existsSync(page)).toBe(false)
   })
 })
 
 describe('graupel state PATH --clean', () => {
-  it.runIf(isLinux)('removes a page whose last id is from 2040, and says which ids are forgotten', () => {
+  it.runIf(isLinux)('removes a page whose last id is from 2040, and says which ids are forgotten', async () => {
     const { variables, add } = freshFolder()
     const page = add(hexName('a'), { word: is2040 })
-    const [removed, forgotten, ...rest] = lines(['state', page, '--clean'], variables)
+    const [removed, forgotten, ...rest] = await lines(['state', page, '--clean'], variables)
     expect(removed).toBe(`Removed ${page} of layout sonyflake, node 7, namespace orders.`)
     expect(forgotten).toMatch(/^Forgotten: ids up to 2040-01-01T00:00:00\.000Z, \d+ years ahead of the clock\.$/)
     expect(rest).toEqual([])
     expect(existsSync(page)).toBe(false)
     add(hexName('a'), { word: is2040 })
-    const fate = JSON.parse(lines(['state', page, '--clean', '--json'], variables).join('\n'))
+    const fate = JSON.parse((await lines(['state', page, '--clean', '--json'], variables)).join('\n'))
     expect(fate).toMatchObject({ path: page, isRemoved: true, reason: 'asked for', timestampMs: Date.UTC(2040, 0, 1) })
     expect(fate.aheadMs).toBeGreaterThan(13 * 365 * dayMs - (Date.now() - Date.UTC(2026, 0, 1)))
   })
 
   it.runIf(isLinux)(
     'says how far behind the clock the last id was, or that there was no id, or that it is not known',
-    () => {
+    async () => {
       const { variables, add } = freshFolder()
-      const forgottenBy = (bytes: Bytes, truncated?: number) => {
+      const forgottenBy = async (bytes: Bytes, truncated?: number) => {
         const page = add(hexName('b'), bytes)
         if (truncated !== undefined) truncateSync(page, truncated)
-        return lines(['state', page, '--clean'], variables)[1]
+        return (await lines(['state', page, '--clean'], variables))[1]
       }
-      expect(forgottenBy({ word: wordBefore(7_200_000) })).toMatch(
+      expect(await forgottenBy({ word: wordBefore(7_200_000) })).toMatch(
         /^Forgotten: ids up to \S+Z, 2 hours behind the clock\.$/,
       )
-      expect(forgottenBy({ word: 0n })).toBe('Forgotten: nothing, because it has no id.')
-      expect(forgottenBy({ word: sealed })).toBe('Forgotten: that its ids are counted in another page.')
+      expect(await forgottenBy({ word: 0n })).toBe('Forgotten: nothing, because it has no id.')
+      expect(await forgottenBy({ word: sealed })).toBe('Forgotten: that its ids are counted in another page.')
       const unknown = 'Forgotten: its last id, which is not known, because the file is damaged or of another version.'
-      expect(forgottenBy({ damage: (bytes) => void bytes.writeUInt8(0, 96) })).toBe(unknown)
-      expect(forgottenBy({}, 0)).toBe(unknown)
-      expect(forgottenBy({ at: (bytes) => void bytes.writeUInt32LE(2, 8) })).toBe(unknown)
+      expect(await forgottenBy({ damage: (bytes) => void bytes.writeUInt8(0, 96) })).toBe(unknown)
+      expect(await forgottenBy({}, 0)).toBe(unknown)
+      expect(await forgottenBy({ at: (bytes) => void bytes.writeUInt32LE(2, 8) })).toBe(unknown)
     },
   )
 
   it.runIf(seesUsers)('refuses while a process has the page open, and names the process', async () => {
     const one = await pageHolder()
-    const { status, stdout, stderr } = graupel(['state', one.page, '--clean'])
+    const { status, stdout, stderr } = spawnGraupel(['state', one.page, '--clean'])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/^graupel: \S+\.page is open by \d+ \(\S*node .*\); stop them first \(ERR_STATE_UNSAFE\)\n$/)
     expect(stderr).toContain(` ${one.pid} (`)
     expect(existsSync(one.page)).toBe(true)
     await one.end()
-    expect(lines(['state', one.page, '--clean'])[1]).toMatch(/^Forgotten: ids up to \S+Z, \d+ \w+ (behind|ahead of) /)
+    expect(spawnLines(['state', one.page, '--clean'])[1]).toMatch(
+      /^Forgotten: ids up to \S+Z, \d+ \w+ (behind|ahead of) /,
+    )
     expect(existsSync(one.page)).toBe(false)
   })
 
-  it('refuses a path that is no page, and changes nothing', () => {
+  it('refuses a path that is no page, and changes nothing', async () => {
     const { folder, variables, add } = freshFolder()
-    const refused = (path: string, code: string, message: RegExp) => {
-      const { status, stdout, stderr } = graupel(['state', path, '--clean'], variables)
+    const refused = async (path: string, code: string, message: RegExp) => {
+      const { status, stdout, stderr } = await graupel(['state', path, '--clean'], variables)
       expect({ path, status, stdout }).toEqual({ path, status: 2, stdout: '' })
       expect(stderr).toMatch(message)
       expect(stderr.endsWith(` (${code})\n`)).toBe(true)
@@ -198,12 +200,16 @@ describe('graupel state PATH --clean', () => {
     writeFileSync(other, 'other')
     const damagedElsewhere = join(folder, '..', hexName('e'))
     writeFileSync(damagedElsewhere, bytesOf({ kind: 'page', damage: (bytes) => bytes.subarray(0, 200) }))
-    refused(add('ids.state', { kind: 'file' }), 'ERR_STATE_UNSAFE', /is a state file, and only pages are removed; /)
-    refused(link, 'ERR_STATE_UNSAFE', /is a symbolic link; give the path of the page itself/)
-    refused(other, 'ERR_STATE_CORRUPT', /does not begin as a page/)
-    refused(damagedElsewhere, 'ERR_STATE_CORRUPT', /is damaged/)
-    refused(folder, 'ERR_STATE_UNSAFE', /is a folder/)
-    refused(join(folder, 'none'), 'ERR_STATE_UNAVAILABLE', /cannot be read: ENOENT/)
+    await refused(
+      add('ids.state', { kind: 'file' }),
+      'ERR_STATE_UNSAFE',
+      /is a state file, and only pages are removed; /,
+    )
+    await refused(link, 'ERR_STATE_UNSAFE', /is a symbolic link; give the path of the page itself/)
+    await refused(other, 'ERR_STATE_CORRUPT', /does not begin as a page/)
+    await refused(damagedElsewhere, 'ERR_STATE_CORRUPT', /is damaged/)
+    await refused(folder, 'ERR_STATE_UNSAFE', /is a folder/)
+    await refused(join(folder, 'none'), 'ERR_STATE_UNAVAILABLE', /cannot be read: ENOENT/)
     expect(readdirSync(folder).sort()).toEqual([hexName('c'), hexName('d'), 'ids.state', 'other.txt'].sort())
     expect(existsSync(damagedElsewhere)).toBe(true)
   })
@@ -253,5 +259,5 @@ describe('if the system does not tell which processes have a page open', () => {
 async function pageHolder() {
   const namespace = freshNamespace()
   namespaces.push(namespace)
-  return { ...(await holder({ node: 1, namespace })), page: shownPages(namespace)[0]?.path as string }
+  return { ...(await holder({ node: 1, namespace })), page: (await shownPages(namespace))[0]?.path as string }
 }

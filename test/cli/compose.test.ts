@@ -5,21 +5,21 @@ import { graupel, lines } from '../support/cli.js'
 describe('graupel compose', () => {
   const id = (time: string) => composeId({ timestampMs: Date.parse(time), node: 0 }, layouts.twitter)
 
-  it('prints the first id of a moment', () => {
-    expect(lines(['compose', '--time', '2026-11-01'])).toEqual([String(id('2026-11-01T00:00:00Z'))])
+  it('prints the first id of a moment', async () => {
+    expect(await lines(['compose', '--time', '2026-11-01'])).toEqual([String(id('2026-11-01T00:00:00Z'))])
     const words = ['--time', '2026-11-01T12:00:00+02:00', '--layout', 'discord', '--format', 'base62']
     const first = composeId({ timestampMs: Date.parse('2026-11-01T10:00:00Z'), node: 0 }, layouts.discord)
-    expect(lines(['compose', ...words])).toEqual([encodeId(first, 'base62')])
+    expect(await lines(['compose', ...words])).toEqual([encodeId(first, 'base62')])
   })
 
-  it('prints both ends of a range', () => {
+  it('prints both ends of a range', async () => {
     const ends = [id('2026-11-01T00:00:00Z'), id('2026-12-01T00:00:00Z')]
-    expect(lines(['compose', '--time', '2026-11-01', '--until', '2026-12-01'])).toEqual(ends.map(String))
+    expect(await lines(['compose', '--time', '2026-11-01', '--until', '2026-12-01'])).toEqual(ends.map(String))
   })
 
-  it('prints a range that begins before the epoch from id 0 on', () => {
+  it('prints a range that begins before the epoch from id 0 on', async () => {
     const words = ['compose', '--time', '2001-01-01', '--until', '2026-12-01']
-    expect(lines(words)).toEqual(['0', String(id('2026-12-01T00:00:00Z'))])
+    expect(await lines(words)).toEqual(['0', String(id('2026-12-01T00:00:00Z'))])
   })
 
   const epoch = ['--epoch', '2024-01-01']
@@ -27,13 +27,13 @@ describe('graupel compose', () => {
   const behind = ['--fields', 'shard 6 tag, timestamp 41, worker 8, sequence 8', ...epoch]
   const ticks = BigInt(Date.parse('2026-11-01T00:00:00Z') - Date.parse('2024-01-01T00:00:00Z'))
 
-  it('prints the first id with the tags, or with 0 for tags below the timestamp', () => {
+  it('prints the first id with the tags, or with 0 for tags below the timestamp', async () => {
     const words = ['compose', '--time', '2026-11-01']
-    expect(lines([...words, ...rows])).toEqual([`${ticks << 22n}`])
-    expect(lines([...words, ...rows, '--tag', 'shard=5'])).toEqual([`${(ticks << 22n) | (5n << 8n)}`])
-    const ends = lines([...words, ...behind, '--tag', 'shard=5', '--until', '2026-11-02'])
+    expect(await lines([...words, ...rows])).toEqual([`${ticks << 22n}`])
+    expect(await lines([...words, ...rows, '--tag', 'shard=5'])).toEqual([`${(ticks << 22n) | (5n << 8n)}`])
+    const ends = await lines([...words, ...behind, '--tag', 'shard=5', '--until', '2026-11-02'])
     expect(ends).toEqual([ticks, ticks + 86_400_000n].map((tick) => `${(5n << 57n) | (tick << 16n)}`))
-    const all = lines([...words, ...rows, '--until', '2026-11-02'])
+    const all = await lines([...words, ...rows, '--until', '2026-11-02'])
     expect(all).toEqual([ticks, ticks + 86_400_000n].map((tick) => `${tick << 22n}`))
   })
 
@@ -68,8 +68,8 @@ describe('graupel compose', () => {
       /--until is before --time/,
     ],
     ['a time before the epoch', ['--time', '2001-01-01'], /ERR_ID_INVALID/],
-  ])('refuses %s', (_name, words, message) => {
-    const { status, stdout, stderr } = graupel(['compose', ...words])
+  ])('refuses %s', async (_name, words, message) => {
+    const { status, stdout, stderr } = await graupel(['compose', ...words])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(message)
   })

@@ -6,15 +6,15 @@ const ids = [0n, 175928847299117063n, 2n ** 64n - 1n]
 const textEncodings = encodings.filter((encoding) => encoding !== 'bytes')
 
 describe('graupel convert', () => {
-  it.each(textEncodings)('writes ids in %s, and reads them', (encoding) => {
+  it.each(textEncodings)('writes ids in %s, and reads them', async (encoding) => {
     const texts = ids.map((id) => encodeId(id, encoding))
-    expect(lines(['convert', ...ids.map(String), '--to', encoding])).toEqual(texts)
-    expect(lines(['convert', '--from', encoding, '--to', 'decimal', '--', ...texts])).toEqual(ids.map(String))
+    expect(await lines(['convert', ...ids.map(String), '--to', encoding])).toEqual(texts)
+    expect(await lines(['convert', '--from', encoding, '--to', 'decimal', '--', ...texts])).toEqual(ids.map(String))
   })
 
-  it('reads lines, and goes on after one that is no id', () => {
+  it('reads lines, and goes on after one that is no id', async () => {
     const words = ['convert', '-', '--from', 'hex', '--to', 'decimal']
-    const { status, stdout, stderr } = graupel(words, {}, '000000000000000f\r\nxyz\n0000000000000010')
+    const { status, stdout, stderr } = await graupel(words, {}, '000000000000000f\r\nxyz\n0000000000000010')
     expect({ status, stdout }).toEqual({ status: 2, stdout: '15\n16\n' })
     expect(stderr).toMatch(/^graupel: line 2: the hex id 'xyz'[^\n]* \(ERR_ID_INVALID\)\n$/)
   })
@@ -26,8 +26,8 @@ describe('graupel convert', () => {
     ['no line', ['-', '--to', 'hex'], /there is no id on the standard input/],
     ['- beside others', ['5', '-', '--to', 'hex'], /stands alone/],
     ['a bad word, before any is printed', ['5', 'x', '--to', 'hex'], /the id is 'x'/],
-  ])('refuses %s', (_name, words, message) => {
-    const { status, stdout, stderr } = graupel(['convert', ...words])
+  ])('refuses %s', async (_name, words, message) => {
+    const { status, stdout, stderr } = await graupel(['convert', ...words])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(message)
   })

@@ -6,7 +6,7 @@ import { inspectManual } from '../../src/cli/inspect.js'
 import { nextManual } from '../../src/cli/next.js'
 import { serialManual } from '../../src/cli/serial.js'
 import { sqlManual } from '../../src/cli/sql.js'
-import { graupel } from '../support/cli.js'
+import { graupel, spawnGraupel } from '../support/cli.js'
 import { documentedDefaults } from '../support/defaults.js'
 
 // The defaults that the help of each command names, in parentheses at the end.
@@ -40,12 +40,12 @@ describe.each(commands.map(([manual, ...rest]) => [manual.name, manual, ...rest]
       expect(found.length).toBeGreaterThan(0)
     })
 
-    it.each(found)('--%s %s is the default', (flag, shown) => {
+    it.each(found)('--%s %s is the default', async (flag, shown) => {
       const [value = ''] = shown.split(';')
-      const without = graupel([manual.name, ...words])
+      const without = await graupel([manual.name, ...words])
       expect(without).toMatchObject({ status: 0, stderr: '' })
       const given = words.includes(`--${flag}`) ? words : [...words, `--${flag}`, value]
-      expect(graupel([manual.name, ...given])).toEqual(without)
+      expect(await graupel([manual.name, ...given])).toEqual(without)
     })
   },
 )
@@ -55,7 +55,7 @@ const owners = ['GeneratorSettings', 'LeaseOptions', 'CounterOptions', 'OpenStor
 
 describe('next', () => {
   it('prints one id in decimal digits', () => {
-    const { stdout } = graupel(['next', '--node', '7'])
+    const { stdout } = spawnGraupel(['next', '--node', '7'])
     expect(stdout).toMatch(/^[0-9]{19}\n$/)
   })
 

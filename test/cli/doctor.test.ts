@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { engineInfo, layouts } from 'graupel'
 import { createCounter } from 'graupel/segments'
 import { afterAll, describe, expect, it } from 'vitest'
-import { graupel } from '../support/cli.js'
+import { spawnGraupel } from '../support/cli.js'
 import { graupelIn, groupIn, sqliteFleet } from './fleet.ts'
 
 const parent = mkdtempSync(join(tmpdir(), 'graupel-doctor-'))
@@ -18,7 +18,7 @@ interface Check {
 
 /** The checks of `graupel doctor --json`, by name, and the exit code. */
 function checksOf(words: readonly string[], variables: Record<string, string> = {}) {
-  const { status, stdout, stderr } = graupel(['doctor', '--json', ...words], {
+  const { status, stdout, stderr } = spawnGraupel(['doctor', '--json', ...words], {
     GRAUPEL_STATE_FOLDER: parent,
     ...variables,
   })
@@ -32,7 +32,7 @@ function checksOf(words: readonly string[], variables: Record<string, string> = 
 
 describe('graupel doctor', () => {
   it('has a line for each check, and ends with 0 if none is bad', () => {
-    const { status, stdout, stderr } = graupel(['doctor', '--layout', 'twitter'], { GRAUPEL_STATE_FOLDER: parent })
+    const { status, stdout, stderr } = spawnGraupel(['doctor', '--layout', 'twitter'], { GRAUPEL_STATE_FOLDER: parent })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     const names = stdout
       .split('\n')
@@ -77,7 +77,7 @@ describe('graupel doctor', () => {
   it.runIf(engineInfo().kind === 'native' && process.platform !== 'win32')(
     'ends with 1 if others may write to the folder',
     () => {
-      graupel(['next', '--node', '7', '--state', 'host'], { GRAUPEL_STATE_FOLDER: parent })
+      spawnGraupel(['next', '--node', '7', '--state', 'host'], { GRAUPEL_STATE_FOLDER: parent })
       const [name = 'graupel-none'] = readdirSync(parent)
       const path = join(parent, name)
       expect(checksOf([])).toMatchObject({ status: 0, 'state folder': { state: 'ok', text: path } })
@@ -113,7 +113,7 @@ describe('graupel doctor', () => {
       /\nbad +records +the record numbers\/bills is damaged: its checksum does not fit its content\n/,
     )
     expect(status).toBe(1)
-    expect(graupel(['doctor', '--data', data, '--store', 'sqlite:x'])).toMatchObject({ status: 2 })
+    expect(spawnGraupel(['doctor', '--data', data, '--store', 'sqlite:x'])).toMatchObject({ status: 2 })
   })
 
   it.runIf(process.platform === 'linux')('names the process that has locked the database', async () => {

@@ -10,22 +10,22 @@ import { describeWith, folder, withMounts } from '../support/needs.js'
 const isWindows = process.platform === 'win32'
 const own = basename(pagesFolder())
 
-const list = (GRAUPEL_STATE_FOLDER: string) => lines(['state'], { GRAUPEL_STATE_FOLDER }).join('\n')
+const list = async (GRAUPEL_STATE_FOLDER: string) => (await lines(['state'], { GRAUPEL_STATE_FOLDER })).join('\n')
 
-it('looks for pages below GRAUPEL_STATE_FOLDER', () => {
+it('looks for pages below GRAUPEL_STATE_FOLDER', async () => {
   const chosen = mkdtempSync(join(folder, 'chosen-'))
-  expect(list(chosen)).toBe(
+  expect(await list(chosen)).toBe(
     `There is no page and no claim in ${join(chosen, own)}: nothing on this host remembers ids of this user.`,
   )
 })
 
-it('takes GRAUPEL_STATE_FOLDER as it stands, and leaves its links and dots to the system', () => {
+it('takes GRAUPEL_STATE_FOLDER as it stands, and leaves its links and dots to the system', async () => {
   const chosen = `${folder}${sep}link${sep}..${sep}there`
-  expect(list(chosen)).toContain(`There is no page and no claim in ${chosen}${sep}${own}:`)
+  expect(await list(chosen)).toContain(`There is no page and no claim in ${chosen}${sep}${own}:`)
 })
 
-it('takes an empty GRAUPEL_STATE_FOLDER for none', () => {
-  const { status } = graupel(['state'], { GRAUPEL_STATE_FOLDER: '' })
+it('takes an empty GRAUPEL_STATE_FOLDER for none', async () => {
+  const { status } = await graupel(['state'], { GRAUPEL_STATE_FOLDER: '' })
   expect(status).toBe(0)
 })
 
@@ -35,8 +35,8 @@ it('names the folder of another user by that id', () => {
 
 it.each(['pages', './pages', '../pages', ...(isWindows ? ['\\pages', 'C:pages'] : ['C:\\pages'])])(
   'refuses %s as GRAUPEL_STATE_FOLDER, because each process would find another folder',
-  (GRAUPEL_STATE_FOLDER) => {
-    const { status, stdout, stderr } = graupel(['state'], { GRAUPEL_STATE_FOLDER })
+  async (GRAUPEL_STATE_FOLDER) => {
+    const { status, stdout, stderr } = await graupel(['state'], { GRAUPEL_STATE_FOLDER })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toBe(
       `graupel: GRAUPEL_STATE_FOLDER is '${GRAUPEL_STATE_FOLDER}', and a relative path leads each process elsewhere; set it to an absolute path, the same for all processes of the user (ERR_OPTION_INVALID)\n`,

@@ -5,7 +5,7 @@ import { decode, layouts } from 'graupel'
 import { defineKind } from 'graupel/kind'
 import { decodeUuid, ulidOf, uuidOf } from 'graupel/uuid'
 import { afterAll, describe, expect, it } from 'vitest'
-import { graupel, lines } from '../support/cli.js'
+import { graupel, lines, spawnLines } from '../support/cli.js'
 
 // UUIDs and texts of kinds on the command line.
 
@@ -18,7 +18,7 @@ writeFileSync(keyFile, `a = ${hex}\n`)
 const order = defineKind({ prefix: 'ord', layout: layouts.twitter })
 const doc = defineKind({ prefix: 'doc', uuid: true })
 const invoice = defineKind({ prefix: 'inv', layout: layouts.discord, keys: { a: Buffer.from(hex, 'hex') } })
-const json = (...words: string[]) => JSON.parse(lines(['inspect', ...words, '--json'])[0] as string)
+const json = async (...words: string[]) => JSON.parse((await lines(['inspect', ...words, '--json']))[0] as string)
 
 describe('graupel next', () => {
   const own = ['next', '--node', '7', '-n', '5000', '--layout', 'discord']
@@ -28,7 +28,7 @@ describe('graupel next', () => {
     ['--kind --uuid', ['--kind', 'doc', '--uuid'], (text: string) => decodeUuid(doc.id(text), layouts.discord).id],
     ['--kind --key-file', ['--kind', 'inv', '--key-file', keyFile], invoice.id],
   ])('%s prints texts of ids in order', (_, flags, idOf) => {
-    const ids = lines([...own, ...flags]).map((text) => idOf(text as never))
+    const ids = spawnLines([...own, ...flags]).map((text) => idOf(text as never))
     expect(ids).toHaveLength(5000)
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => (a < b ? -1 : 1)))
     expect(decode(ids[0] as bigint, layouts.discord).node).toBe(7)
@@ -42,8 +42,8 @@ describe('graupel next', () => {
     [['--kind', 'doc', '--uuid', '--key-file', keyFile], /^graupel: --key-file is not for UUIDs/],
     [['--kind', 'inv', '--key-file', join(folder, 'none')], /^graupel: --key-file cannot be read \(ENOENT\)/],
     [['--segment', 'orders', '--uuid'], /^graupel: --uuid is not for --segment/],
-  ])('refuses %j', (flags, message) => {
-    const { status, stderr, stdout } = graupel(['next', ...flags])
+  ])('refuses %j', async (flags, message) => {
+    const { status, stderr, stdout } = await graupel(['next', ...flags])
     expect(stderr).toMatch(message)
     expect([status, stdout]).toEqual([2, ''])
   })
@@ -53,8 +53,8 @@ describe('graupel inspect', () => {
   const id = 1541815603606036480n
   const uuid = uuidOf(id, layouts.twitter)
 
-  it('reads a UUID without its layout: version and time', () => {
-    const vector = json('F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6')
+  it('reads a UUID without its layout: version and time', async () => {
+    const vector = await json('F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6')
     const timestampMs = 854991792216
     const timestamp = new Date(timestampMs).toISOString()
     expect(vector).toEqual({
@@ -64,29 +64,29 @@ describe('graupel inspect', () => {
       timestamp,
       timestampMs,
     })
-    const shown = lines(['inspect', uuid])
+    const shown = await lines(['inspect', uuid])
     expect(shown).toContain('  version     7')
     expect(shown.at(-1)).toBe('  If graupel made it, name the layout of its ids: --layout twitter.')
   })
 
   it.each([uuid.toUpperCase(), `{${uuid}}`, `urn:uuid:${uuid}`, `URN:UUID:${uuid.toUpperCase()}`])(
     'reads %s',
-    (text) => {
-      expect(json(text)).toMatchObject({ uuid, version: 7 })
+    async (text) => {
+      expect(await json(text)).toMatchObject({ uuid, version: 7 })
     },
   )
 
-  it('reads the id of a UUID with its layout', () => {
-    expect(json(uuid, '--layout', 'twitter')).toMatchObject({ id: `${id}`, uuid, layout: 'twitter', node: 378 })
-    expect(lines(['inspect', uuid, '--layout', 'twitter'])[0]).toBe(`  uuid     ${uuid}`)
+  it('reads the id of a UUID with its layout', async () => {
+    expect(await json(uuid, '--layout', 'twitter')).toMatchObject({ id: `${id}`, uuid, layout: 'twitter', node: 378 })
+    expect((await lines(['inspect', uuid, '--layout', 'twitter']))[0]).toBe(`  uuid     ${uuid}`)
   })
 
-  it('reads a ULID: its time, and the UUID of its bytes; with a layout also its id', () => {
+  it('reads a ULID: its time, and the UUID of its bytes; with a layout also its id', async () => {
     const timestampMs = 1469922850259
     const timestamp = new Date(timestampMs).toISOString()
     const bytes = '01563e3a-b5d3-d676-4c61-efb99302bd5b'
     const variant = 'ncs'
-    expect(json('01arz3ndektsv4rrffq69g5fav')).toMatchObject({
+    expect(await json('01arz3ndektsv4rrffq69g5fav')).toMatchObject({
       ulid: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
       uuid: bytes,
       variant,
@@ -94,33 +94,33 @@ describe('graupel inspect', () => {
       timestampMs,
     })
     const ulid = ulidOf(uuid)
-    expect(lines(['inspect', ulid]).slice(0, 2)).toEqual([`  ulid        ${ulid}`, `  uuid        ${uuid}`])
-    expect(json(ulid, '--layout', 'twitter')).toMatchObject({ id: `${id}`, ulid, uuid, node: 378 })
+    expect((await lines(['inspect', ulid])).slice(0, 2)).toEqual([`  ulid        ${ulid}`, `  uuid        ${uuid}`])
+    expect(await json(ulid, '--layout', 'twitter')).toMatchObject({ id: `${id}`, ulid, uuid, node: 378 })
   })
 
-  it('reads texts of kinds, with a layout and without', () => {
-    expect(json(order.text(id))).toMatchObject({ id: `${id}`, prefix: 'ord', layout: null })
-    expect(json(order.text(id), '--layout', 'twitter')).toMatchObject({ id: `${id}`, prefix: 'ord', node: 378 })
+  it('reads texts of kinds, with a layout and without', async () => {
+    expect(await json(order.text(id))).toMatchObject({ id: `${id}`, prefix: 'ord', layout: null })
+    expect(await json(order.text(id), '--layout', 'twitter')).toMatchObject({ id: `${id}`, prefix: 'ord', node: 378 })
   })
 
-  it('reads the published TypeID', () => {
-    expect(json('prefix_01h455vb4pex5vsknk084sn02q')).toMatchObject({
+  it('reads the published TypeID', async () => {
+    expect(await json('prefix_01h455vb4pex5vsknk084sn02q')).toMatchObject({
       prefix: 'prefix',
       uuid: '01890a5d-ac96-774b-bcce-b302099a8057',
       version: 7,
     })
   })
 
-  it('reads an opaque text by its key, whose proof tells the layout', () => {
+  it('reads an opaque text by its key, whose proof tells the layout', async () => {
     const text = invoice.text(175928847299117063n)
     const found = { id: '175928847299117063', prefix: 'inv', layout: 'discord' }
-    expect(json(text, '--key-file', keyFile)).toMatchObject(found)
-    expect(lines(['inspect', text]).at(-1)).toMatch(/A text of an opaque kind needs --key-file\.$/)
+    expect(await json(text, '--key-file', keyFile)).toMatchObject(found)
+    expect((await lines(['inspect', text])).at(-1)).toMatch(/A text of an opaque kind needs --key-file\.$/)
   })
 
-  it('reads lines of all forms from its input', () => {
+  it('reads lines of all forms from its input', async () => {
     const input = [uuid, order.text(id), `${id}`, ''].join('\n')
-    const { stdout } = graupel(['inspect', '-', '--layout', 'twitter', '--json'], {}, input)
+    const { stdout } = await graupel(['inspect', '-', '--layout', 'twitter', '--json'], {}, input)
     const ids = stdout
       .trimEnd()
       .split('\n')
@@ -137,8 +137,8 @@ describe('graupel inspect', () => {
     [['1', '--mask-key-file', keyFile, '--key-file', keyFile], /^graupel: --mask-key-file is for numbers/],
     [[uuid, '--format', 'hex'], /^graupel: the hex id '.*' has 36 characters/],
     [['f81d4fae-7dec-11d0-a765-00a0c91e6bf6', '--layout', 'twitter'], /^graupel: .*version 1, and not 7 or 8/],
-  ])('refuses %j', (words, message) => {
-    const { status, stderr } = graupel(['inspect', ...words])
+  ])('refuses %j', async (words, message) => {
+    const { status, stderr } = await graupel(['inspect', ...words])
     expect(stderr).toMatch(message)
     expect(status).toBe(2)
   })

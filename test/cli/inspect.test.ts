@@ -20,7 +20,7 @@ import {
   plausibleReadings,
   read,
 } from '../../src/inspect/reading.js'
-import { graupel, lines } from '../support/cli.js'
+import { graupel, lines, spawnLines } from '../support/cli.js'
 
 interface Vector {
   layout: keyof typeof layouts
@@ -42,13 +42,13 @@ const discordId = '175928847299117063'
 const dayMs = 24 * 3_600_000
 
 describe('graupel inspect', () => {
-  it('shows the tags of a layout of its own, in a table, the picture and JSON', () => {
+  it('shows the tags of a layout of its own, in a table, the picture and JSON', async () => {
     const rows = ['--fields', 'timestamp 41, worker 8, shard 6 tag, sequence 8', '--epoch', '2024-01-01']
     const id = String((5_000_000_000n << 22n) | (7n << 14n) | (37n << 8n) | 3n)
-    const text = lines(['inspect', id, ...rows]).join('\n')
+    const text = (await lines(['inspect', id, ...rows])).join('\n')
     expect(text).toMatch(/shard +37 .*63/)
     expect(text).toContain('└ shard 37')
-    expect(JSON.parse(lines(['inspect', id, ...rows, '--json'])[0] as string)).toMatchObject({
+    expect(JSON.parse((await lines(['inspect', id, ...rows, '--json']))[0] as string)).toMatchObject({
       layout: 'own',
       timestampMs: Date.UTC(2024, 0, 1) + 5_000_000_000,
       node: 7,
@@ -59,9 +59,9 @@ describe('graupel inspect', () => {
 
   it.each(vectors)(
     'finds in $id the parts that $layout put there',
-    ({ layout, epochMs, id, timestampMs, fields, sequence }) => {
+    async ({ layout, epochMs, id, timestampMs, fields, sequence }) => {
       const words = ['inspect', id, '--layout', layout, ...(epochMs === undefined ? [] : ['--epoch', String(epochMs)])]
-      const [line, ...rest] = lines([...words, '--json'])
+      const [line, ...rest] = await lines([...words, '--json'])
       expect(rest).toEqual([])
       expect(JSON.parse(line as string)).toMatchObject({
         id,
@@ -73,16 +73,16 @@ describe('graupel inspect', () => {
         sequence,
       })
       expect(JSON.parse(line as string)).not.toHaveProperty('readings')
-      const text = lines(words).join('\n')
+      const text = (await lines(words)).join('\n')
       expect(text).toContain(new Date(timestampMs).toISOString())
       for (const [name, value] of Object.entries(fields)) expect(text).toMatch(new RegExp(`  ${name} +${value} \\(`))
       expect(text).toMatch(new RegExp(`  sequence +${sequence} \\(`))
     },
   )
 
-  it('prints every part of an id', () => {
+  it('prints every part of an id', async () => {
     const words = ['inspect', discordId, '--layout', 'discord']
-    const text = lines(words, { TZ: 'Asia/Tokyo' }).join('\n')
+    const text = (await lines(words, { TZ: 'Asia/Tokyo' })).join('\n')
     expect(text.replace(/, \d+ years ago/, ', … years ago')).toMatchInlineSnapshot(`
       "  decimal  175928847299117063
         hex      0271065ac1020007
@@ -110,16 +110,16 @@ describe('graupel inspect', () => {
     `)
   })
 
-  it.each(encodings.filter((encoding) => encoding !== 'bytes'))('reads ids in %s', (encoding) => {
+  it.each(encodings.filter((encoding) => encoding !== 'bytes'))('reads ids in %s', async (encoding) => {
     const id = encodeId(twitterId, encoding as TextEncoding)
-    const [line] = lines(['inspect', id, '--format', encoding, '--json', '--layout', 'twitter'])
+    const [line] = await lines(['inspect', id, '--format', encoding, '--json', '--layout', 'twitter'])
     const { encodings: written, ...rest } = JSON.parse(line as string)
     expect(rest).toMatchObject({ id: String(twitterId), node: 378 })
     expect(written[encoding]).toBe(id)
   })
 
-  it('lists all readings that make sense of an id, and shows none in full if several are likely', () => {
-    const text = lines(['inspect', discordId]).join('\n')
+  it('lists all readings that make sense of an id, and shows none in full if several are likely', async () => {
+    const text = (await lines(['inspect', discordId])).join('\n')
     expect(text).toMatchInlineSnapshot(`
       "  decimal  175928847299117063
         hex      0271065ac1020007
@@ -142,7 +142,7 @@ describe('graupel inspect', () => {
         wide       2021-04-30T11:18:25Z  node 2                         7  early"
     `)
     for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
-    const { layout, readings, ...rest } = JSON.parse(lines(['inspect', discordId, '--json'])[0] as string)
+    const { layout, readings, ...rest } = JSON.parse((await lines(['inspect', discordId, '--json']))[0] as string)
     expect(layout).toBe(null)
     expect(Object.keys(rest)).toEqual(['id', 'encodings'])
     expect(readings[0]).toEqual({
@@ -157,10 +157,10 @@ describe('graupel inspect', () => {
     })
   })
 
-  it('prints the example in docs/layouts.md, which has every plausibility', () => {
+  it('prints the example in docs/layouts.md, which has every plausibility', async () => {
     const document = readFileSync(new URL('../../docs/layouts.md', import.meta.url), 'utf8')
     const [, command = '', told = ''] = /```text\n\$ graupel (inspect .*)\n {2}…\n([\s\S]*?)\n```/.exec(document) ?? []
-    expect(lines(command.split(' ')).join('\n').endsWith(`\n\n${told}`)).toBe(true)
+    expect((await lines(command.split(' '))).join('\n').endsWith(`\n\n${told}`)).toBe(true)
     const [, rows = ''] = /\| plausibility \| meaning \|\n.*\n([\s\S]*?)\n\n/.exec(document) ?? []
     expect([...rows.matchAll(/^\| (\w+)/gm)].map(([, name]) => name)).toEqual(
       plausibilities.filter((name) => name !== 'future'),
@@ -169,37 +169,39 @@ describe('graupel inspect', () => {
 
   it.each(['twitter', 'discord', 'mastodon'] as const)(
     'shows a new %s id in full, and calls the reading a guess',
-    (name) => {
+    async (name) => {
       const id = String(composeId({ timestampMs: Date.now(), node: 0, sequence: 3 }, layouts[name] as Layout))
-      const text = lines(['inspect', id]).join('\n')
+      const text = (await lines(['inspect', id])).join('\n')
       expect(text).toMatch(new RegExp(`The first is shown in full, as a guess; .*\n\n.*\n  ${name} +20.*recent\n`))
       expect(text).toMatch(new RegExp(`  layout +${name} \\(a guess; epoch `))
       expect(text.match(/┌/g)?.length).toBe(1)
-      const { layout, readings } = JSON.parse(lines(['inspect', id, '--json'])[0] as string)
+      const { layout, readings } = JSON.parse((await lines(['inspect', id, '--json']))[0] as string)
       expect(layout).toBe(null)
       expect(readings[0]).toMatchObject({ layout: name, plausibility: 'recent' })
     },
   )
 
-  it('says so if an id makes sense in one preset only', () => {
+  it('says so if an id makes sense in one preset only', async () => {
     const words = ['inspect', String(2n ** 63n), '--epoch', '1985-01-01']
-    const text = lines(words).join('\n')
+    const text = (await lines(words)).join('\n')
     expect(text).toContain('An id does not say which layout made it. Only one preset makes sense: instagram.')
     expect(text).toContain('instagram (a guess; epoch 1985-01-01T00:00:00.000Z)')
-    expect(JSON.parse(lines([...words, '--json'])[0] as string).readings).toMatchObject([{ layout: 'instagram' }])
+    expect(JSON.parse((await lines([...words, '--json']))[0] as string).readings).toMatchObject([
+      { layout: 'instagram' },
+    ])
   })
 
-  it('takes many ids, or reads them from its input, one a line', () => {
+  it('takes many ids, or reads them from its input, one a line', async () => {
     const ids = vectors.slice(0, 2).map(({ id }) => id)
-    const onCommandLine = lines(['inspect', ...ids, '--json'])
+    const onCommandLine = await lines(['inspect', ...ids, '--json'])
     expect(onCommandLine.map((line) => JSON.parse(line).id)).toEqual(ids)
-    expect(lines(['inspect', '-', '--json'], {}, ids.join('\r\n'))).toEqual(onCommandLine)
+    expect(await lines(['inspect', '-', '--json'], {}, ids.join('\r\n'))).toEqual(onCommandLine)
     // As PowerShell writes it.
-    expect(lines(['inspect', '-', '--json'], {}, `\ufeff${ids.join('\r\n')}`)).toEqual(onCommandLine)
+    expect(await lines(['inspect', '-', '--json'], {}, `\ufeff${ids.join('\r\n')}`)).toEqual(onCommandLine)
   })
 
-  it('uses no colour if the output is no terminal', () => {
-    expect(lines(['inspect', discordId]).join('')).not.toContain('\x1b')
+  it('uses no colour if the output is no terminal', async () => {
+    expect((await lines(['inspect', discordId])).join('')).not.toContain('\x1b')
   })
 
   it.each([
@@ -215,9 +217,9 @@ describe('graupel inspect', () => {
     vi.unstubAllEnvs()
   })
 
-  it('goes on after a line that is no id, or an id of no preset', () => {
+  it('goes on after a line that is no id, or an id of no preset', async () => {
     const input = `${discordId}\nx\n18446744073709551615\n\n${discordId}\n`
-    const { status, stdout, stderr } = graupel(['inspect', '-', '--json'], {}, input)
+    const { status, stdout, stderr } = await graupel(['inspect', '-', '--json'], {}, input)
     expect(
       stdout
         .trim()
@@ -246,8 +248,8 @@ describe('graupel inspect', () => {
     ['too wide an id', ['9007199254740992', '--layout', 'js53'], /has 54 bits; ids of layout 'js53' have at most 53/],
     ['an id of no preset', ['18446744073709551615'], /the id 18446744073709551615 makes sense in no preset/],
     ['a bad digit', ['0l', '--format', 'base58'], /the base58 id '0l'/],
-  ])('refuses %s', (_what, words, message, input = '') => {
-    const { status, stdout, stderr } = graupel(['inspect', ...words], {}, input)
+  ])('refuses %s', async (_what, words, message, input = '') => {
+    const { status, stdout, stderr } = await graupel(['inspect', ...words], {}, input)
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/^graupel: [^\n]* \(ERR_ID_INVALID\)\n$/)
     expect(stderr).toMatch(message)
@@ -362,7 +364,7 @@ describe('the picture of the bits', () => {
 
 describe('times', () => {
   it('are local to the zone of the process', () => {
-    const local = (TZ: string) => lines(['inspect', discordId, '--layout', 'discord'], { TZ }).join('\n')
+    const local = (TZ: string) => spawnLines(['inspect', discordId, '--layout', 'discord'], { TZ }).join('\n')
     expect(local('UTC')).toContain('2016-04-30 11:18:25.796 +00:00 UTC')
     expect(local('Asia/Kathmandu')).toContain('2016-04-30 17:03:25.796 +05:45 Asia/Kat')
     expect(local('America/New_York')).toContain('2016-04-30 07:18:25.796 -04:00 America/New_York')
@@ -383,8 +385,8 @@ describe('times', () => {
 })
 
 describe('graupel layouts', () => {
-  it('lists every preset with its capacity and expiry in 80 columns', () => {
-    const shown = lines(['layouts'])
+  it('lists every preset with its capacity and expiry in 80 columns', async () => {
+    const shown = await lines(['layouts'])
     expect(Math.max(...shown.map((line) => line.length))).toBeLessThanOrEqual(80)
     for (const { name, expiresAt } of Object.values(layouts)) {
       const row = shown.find((line) => line.startsWith(`${name} `))
@@ -396,8 +398,8 @@ describe('graupel layouts', () => {
     expect(shown).toContain('mastodon     64  decode only          1   1 ms  1970-01-01  10889-08-02')
   })
 
-  it('lists them as JSON', () => {
-    const listed: { name: string }[] = JSON.parse(lines(['layouts', '--json']).join('\n'))
+  it('lists them as JSON', async () => {
+    const listed: { name: string }[] = JSON.parse((await lines(['layouts', '--json'])).join('\n'))
     expect(listed.map(({ name }) => name)).toEqual(Object.keys(layouts))
     for (const { layout, expiresAt } of expiries) {
       expect(listed.find(({ name }) => name === layout)).toMatchObject({ expiresAt })

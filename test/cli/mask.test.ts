@@ -25,8 +25,8 @@ function keyFile(...content: string[]): string[] {
 const named = keyFile('# the current one first', `b = ${newHex}`, '', `  a=${oldHex.toUpperCase()}\r`, '')
 
 /** Returns the parts that `graupel inspect` prints for hidden ids. */
-function revealed(texts: string[], ...flags: string[]) {
-  return lines(['inspect', ...texts, '--layout', 'discord', '--json', ...flags]).map((line) => {
+async function revealed(texts: string[], ...flags: string[]) {
+  return (await lines(['inspect', ...texts, '--layout', 'discord', '--json', ...flags])).map((line) => {
     const { id, masked, fields } = JSON.parse(line)
     return { id, masked, fields }
   })
@@ -38,43 +38,43 @@ const shown = (text: string, key: string) => ({
 })
 
 describe('graupel inspect --mask-key-file', () => {
-  it('reveals texts of every key, and names the key', () => {
+  it('reveals texts of every key, and names the key', async () => {
     const texts = [createMask({ keys }).hideString(id), createMask({ keys: { a: keys.a } }).hideString(id)]
-    expect(revealed(texts, ...named)).toEqual([shown(texts[0] as string, 'b'), shown(texts[1] as string, 'a')])
+    expect(await revealed(texts, ...named)).toEqual([shown(texts[0] as string, 'b'), shown(texts[1] as string, 'a')])
   })
 
-  it('shows the hidden text in its table', () => {
+  it('shows the hidden text in its table', async () => {
     const text = createMask({ keys }).hideString(id)
-    const [first, second] = lines(['inspect', text, '--layout', 'discord', ...named])
+    const [first, second] = await lines(['inspect', text, '--layout', 'discord', ...named])
     expect(first).toBe(`  masked   ${text} by the key 'b'`)
     expect(second).toBe(`  decimal  ${id}`)
     const bare = createMask(keys.b).hideString(id)
-    expect(lines(['inspect', bare, ...keyFile(newHex)])[0]).toBe(`  masked   ${bare} by the key without a name`)
+    expect((await lines(['inspect', bare, ...keyFile(newHex)]))[0]).toBe(`  masked   ${bare} by the key without a name`)
   })
 
-  it('does not mention masks without a mask', () => {
-    const [line = ''] = lines(['inspect', String(id), '--json'])
+  it('does not mention masks without a mask', async () => {
+    const [line = ''] = await lines(['inspect', String(id), '--json'])
     expect(JSON.parse(line)).not.toHaveProperty('masked')
   })
 
-  it('reads texts in other encodings, and from its input', () => {
+  it('reads texts in other encodings, and from its input', async () => {
     const text = createMask({ keys, encoding: 'hex' }).hideString(id)
-    expect(revealed([text], ...named, '--format', 'hex')).toEqual([shown(text, 'b')])
+    expect(await revealed([text], ...named, '--format', 'hex')).toEqual([shown(text, 'b')])
     const words = ['inspect', '-', '--layout', 'discord', '--format', 'hex', '--json', ...named]
-    expect(lines(words, {}, `${text}\n${text}\n`)).toHaveLength(2)
+    expect(await lines(words, {}, `${text}\n${text}\n`)).toHaveLength(2)
   })
 
-  it('reveals numbers by the first key', () => {
+  it('reveals numbers by the first key', async () => {
     const hidden = String(createMask({ keys }).hide(id))
-    expect(revealed([hidden], '--format', 'decimal', ...named)).toEqual([shown(hidden, 'b')])
+    expect(await revealed([hidden], '--format', 'decimal', ...named)).toEqual([shown(hidden, 'b')])
     const text = createMask({ keys, encoding: 'decimal' }).hideString(id)
-    expect(revealed([text], '--format', 'decimal', ...named)).toEqual([shown(text, 'b')])
+    expect(await revealed([text], '--format', 'decimal', ...named)).toEqual([shown(text, 'b')])
   })
 
-  it.each<MaskBits>([64, 53])('takes a width of %d bits', (bits) => {
+  it.each<MaskBits>([64, 53])('takes a width of %d bits', async (bits) => {
     const small = bits === 53 ? id % 2n ** 53n : id
     const text = createMask({ keys, bits }).hideString(small)
-    expect(revealed([text], ...named, '--mask-bits', String(bits))[0]?.id).toBe(String(small))
+    expect((await revealed([text], ...named, '--mask-bits', String(bits)))[0]?.id).toBe(String(small))
   })
 
   it.each<[string, string, string[], RegExp]>([
@@ -98,14 +98,14 @@ describe('graupel inspect --mask-key-file', () => {
       ['5', '--mask-bits', '53'],
       /--mask-bits is for --mask-key-file; give both, or leave --mask-bits out/,
     ],
-  ])('refuses %s', (_what, code, words, message) => {
-    const { status, stdout, stderr } = graupel(['inspect', ...words])
+  ])('refuses %s', async (_what, code, words, message) => {
+    const { status, stdout, stderr } = await graupel(['inspect', ...words])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(new RegExp(`^graupel: [^\\n]* \\(${code}\\)\\n$`))
     expect(stderr).toMatch(message)
   })
 
-  it('shows no key in a message, not even one in the place of the file', () => {
+  it('shows no key in a message, not even one in the place of the file', async () => {
     const wrong = [
       ['--mask-key-file', newHex],
       keyFile(`${newHex} = b`),
@@ -114,15 +114,15 @@ describe('graupel inspect --mask-key-file', () => {
       keyFile(`b : ${newHex}`),
     ]
     for (const flag of wrong) {
-      const { status, stderr } = graupel(['inspect', 'b0', ...flag])
+      const { status, stderr } = await graupel(['inspect', 'b0', ...flag])
       expect(status).toBe(2)
       expect(stderr).not.toContain('3f00')
     }
   })
 
-  it('says that the mask may not have hidden an id that makes no sense', () => {
+  it('says that the mask may not have hidden an id that makes no sense', async () => {
     const text = createMask({ keys, bits: 64 }).hideString(2n ** 64n - 1n)
-    expect(graupel(['inspect', text, '--mask-bits', '64', ...named]).stderr).toMatch(
+    expect((await graupel(['inspect', text, '--mask-bits', '64', ...named])).stderr).toMatch(
       /makes sense in no preset.* this mask did not hide/,
     )
   })

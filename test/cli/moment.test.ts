@@ -50,11 +50,11 @@ describe('a moment', () => {
     expect(() => readMoment('--epoch', text)).toThrow(message)
   })
 
-  it('can be given by --epoch', () => {
+  it('can be given by --epoch', async () => {
     const words = ['inspect', '3125927076831231', '--layout', 'twitter', '--json', '--epoch']
-    const [line] = lines([...words, '2020-08-01T00:00+08:00'])
+    const [line] = await lines([...words, '2020-08-01T00:00+08:00'])
     expect(JSON.parse(line as string)).toMatchObject({ epochMs: 1596211200000, timestampMs: 1596956479092 })
-    const { status, stderr } = graupel([...words, '2020-08-01T00:00'])
+    const { status, stderr } = await graupel([...words, '2020-08-01T00:00'])
     expect(status).toBe(2)
     expect(stderr).toMatch(
       /^graupel: --epoch is '2020-08-01T00:00', a time without a zone; .* \(ERR_EPOCH_INVALID\)\n$/,

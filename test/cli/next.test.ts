@@ -8,7 +8,7 @@ import { decode, encodings, type Layout, layouts, parseId, type TextEncoding } f
 import { describe, expect, it } from 'vitest'
 import { claimIn, pageBeside, pagesFolder } from '../../src/host/folder.js'
 import { describeLayout, makeKey } from '../../src/state/key.js'
-import { environment, graupel, lines, program, removePages, start } from '../support/cli.js'
+import { environment, lines, program, removePages, spawnGraupel, spawnLines, start } from '../support/cli.js'
 import { engines, freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 import { bytesOf } from '../support/state-bytes.js'
@@ -38,21 +38,23 @@ describe.each(engines)('graupel next on the %s engine', (engine) => {
   it('makes ids with the tags of a layout of its own, and refuses to guess a tag', () => {
     const fields = ['--fields', 'timestamp 41, worker 8, shard 6 tag, sequence 8', '--epoch', '2024-01-01']
     const words = ['next', '--node', '7', ...own, ...fields]
-    const made = lines([...words, '-n', '600', '--tag', 'shard=37', '--format', 'json']).map((line) => JSON.parse(line))
+    const made = spawnLines([...words, '-n', '600', '--tag', 'shard=37', '--format', 'json']).map((line) =>
+      JSON.parse(line),
+    )
     expect(new Set(made.map(({ id }) => id)).size).toBe(600)
     for (const { node, tags } of made) expect({ node, tags }).toEqual({ node: 7, tags: { shard: 37 } })
-    const { status, stderr } = graupel(words)
+    const { status, stderr } = spawnGraupel(words)
     expect(status).toBe(2)
     expect(stderr).toMatch(/the tag 'shard' has no default.*--tag shard=0 \(ERR_OPTION_INVALID\)/)
-    expect(graupel([...words, '--tag', 'shard=64']).stderr).toMatch(/the tag 'shard' is 64.*ERR_OPTION_INVALID/)
-    expect(graupel(['next', '--node', '7', ...own, '--tag', 'shard=1']).stderr).toMatch(/there is no tag 'shard'/)
+    expect(spawnGraupel([...words, '--tag', 'shard=64']).stderr).toMatch(/the tag 'shard' is 64.*ERR_OPTION_INVALID/)
+    expect(spawnGraupel(['next', '--node', '7', ...own, '--tag', 'shard=1']).stderr).toMatch(/there is no tag 'shard'/)
   })
 
   it.each(
     Object.values(layouts).filter(({ expiresAt, decodeOnly }) => !decodeOnly && expiresAt.getTime() > Date.now()),
   )('makes ids of layout $name, more than a tick holds', (layout: Layout) => {
     const count = Math.min(2 ** layout.sequence.bits + 10, 10_000)
-    const ids = lines(['next', `-n${count}`, '--node', '5', '--layout', layout.name, ...own])
+    const ids = spawnLines(['next', `-n${count}`, '--node', '5', '--layout', layout.name, ...own])
     expect(ids.length).toBe(count)
     expect(new Set(ids).size).toBe(count)
     expect(new Set(ids.map((id) => decode(id, layout).node))).toEqual(new Set([5]))
@@ -61,12 +63,13 @@ describe.each(engines)('graupel next on the %s engine', (engine) => {
 
 describe('graupel next', () => {
   it('prints one id without -n, and none with -n 0', () => {
-    expect(lines(['next', '--node', '7'])).toEqual([expect.stringMatching(/^[0-9]{19}$/)])
-    expect(lines(['next', '--node', '7', '-n', '0'])).toEqual([])
+    expect(spawnLines(['next', '--node', '7'])).toEqual([expect.stringMatching(/^[0-9]{19}$/)])
+    expect(spawnLines(['next', '--node', '7', '-n', '0'])).toEqual([])
   })
 
   it('takes the node as one number, field by field, or from GRAUPEL_NODE', () => {
-    const nodeOf = (words: string[], variables = {}) => decode(lines(words, variables)[0] as string, layouts.twitter)
+    const nodeOf = (words: string[], variables = {}) =>
+      decode(spawnLines(words, variables)[0] as string, layouts.twitter)
     expect(nodeOf(['next', '--node', '39']).fields).toEqual({ datacenter: 1, worker: 7 })
     expect(nodeOf(['next', '--node', 'worker=7,datacenter=1']).node).toBe(39)
     expect(nodeOf(['next'], { GRAUPEL_NODE: '39' }).node).toBe(39)
@@ -75,7 +78,7 @@ describe('graupel next', () => {
 
   it.each(textEncodings)('writes ids in %s that read back as ids of this moment', (format) => {
     const before = Date.now()
-    const texts = lines(['next', '-n', '5', '--node', '7', '--format', format])
+    const texts = spawnLines(['next', '-n', '5', '--node', '7', '--format', format])
     const ids = texts.map((text) => parseId(text, format))
     expect(ids.length).toBe(5)
     for (const id of ids) {
@@ -96,7 +99,7 @@ describe('graupel next', () => {
   })
 
   it('writes json with every part of the id, by the epoch that was given', () => {
-    const [line] = lines(['next', '--node', '39', '--epoch', '1600000000000', '--format', 'json'])
+    const [line] = spawnLines(['next', '--node', '39', '--epoch', '1600000000000', '--format', 'json'])
     const { id, timestampMs, ...rest } = JSON.parse(line as string)
     expect(rest).toEqual({
       timestamp: new Date(timestampMs).toISOString(),
@@ -109,20 +112,20 @@ describe('graupel next', () => {
 
   it('waits for the next tick, even if a tick lasts longer than the default maxWaitMs', () => {
     const epoch = String(Date.now() - 1_000_000)
-    const ids = lines(['next', '-n', '8200', '--node', '7', '--layout', 'baidu', '--epoch', epoch])
+    const ids = spawnLines(['next', '-n', '8200', '--node', '7', '--layout', 'baidu', '--epoch', epoch])
     expect(new Set(ids).size).toBe(8200)
   })
 
-  it('ends after its last tick if nothing remembers the tick, so that the next run cannot repeat ids', () => {
+  it('ends after its last tick if nothing remembers the tick, so that the next run cannot repeat ids', async () => {
     const alone = ['--node', '7', '--state', 'process']
     const words = ['next', ...alone, '--layout', 'baidu', '--epoch', String(Date.now() - 1_000_000)]
-    expect(lines(words)).not.toEqual(lines(words))
+    expect(spawnLines(words)).not.toEqual(spawnLines(words))
     // The last ids are 780 ms ahead of the clock.
     const ahead = ['next', '-n', '20000', ...alone, '--layout', 'sonyflake', '--on-overflow', 'advance']
-    expect(new Set([...lines(ahead), ...lines(ahead)]).size).toBe(40_000)
+    expect(new Set([...(await lines(ahead)), ...(await lines(ahead))]).size).toBe(40_000)
   })
 
-  it.runIf(isNative)('remembers the last id in the state that was given, and ends at once', () => {
+  it.runIf(isNative)('remembers the last id in the state that was given, and ends at once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'graupel-'))
     const namespace = freshNamespace()
     const words = ['next', '-n', '100', '--node', '7', '--namespace', namespace]
@@ -135,12 +138,12 @@ describe('graupel next', () => {
     writeFileSync(page, bytesOf({ kind: 'page', key, description, word }), { mode: 0o600 })
     try {
       const states = ['host', join(folder, 'ids.state')].flatMap((state) => [state, state])
-      const ids = states.flatMap((state) => lines([...words, ...ahead, '--state', state])).map(BigInt)
+      const ids = states.flatMap((state) => spawnLines([...words, ...ahead, '--state', state])).map(BigInt)
       expect(decode(ids[0] as bigint, layouts.twitter).timestampMs).toBe(Number(word >> 12n) + layouts.twitter.epochMs)
       expect(isAscending(ids)).toBe(true)
     } finally {
       rmSync(folder, { recursive: true })
-      removePages(namespace)
+      await removePages(namespace)
     }
   })
 
@@ -158,7 +161,7 @@ describe('graupel next', () => {
         return stdout.split('\n').slice(0, -1)
       }),
     )
-    removePages(namespace)
+    await removePages(namespace)
     expect(new Set(outputs.flat()).size).toBe(400_000)
   })
 
@@ -166,7 +169,7 @@ describe('graupel next', () => {
     // A tick of 10 ms holds 256 ids, which are made in much less time.
     const words = ['next', '--node', '7', '--layout', 'sonyflake', '-n', '20000']
     const refused = (more: string[]) => {
-      const { status, stderr } = graupel([...words, ...more])
+      const { status, stderr } = spawnGraupel([...words, ...more])
       return { status, stderr }
     }
     expect(refused(['--on-overflow', 'throw'])).toEqual({
@@ -186,7 +189,7 @@ describe('graupel next', () => {
   it('starts each tick where --sequence-start says', () => {
     const words = ['next', '--node', '7', '--layout', 'sonyflake', '-n', '1000']
     const starts = (start: string) => {
-      const decoded = lines([...words, '--sequence-start', start]).map((id) => decode(id, layouts.sonyflake))
+      const decoded = spawnLines([...words, '--sequence-start', start]).map((id) => decode(id, layouts.sonyflake))
       return decoded
         .filter(({ timestampMs }, i) => timestampMs !== decoded[i - 1]?.timestampMs)
         .map(({ sequence }) => sequence)
@@ -198,7 +201,7 @@ describe('graupel next', () => {
 
   it('prints a warning of the library in one line, and the ids', () => {
     const epoch = String(Date.now() - 2 ** 28 * 1000 + 24 * 3600_000)
-    const { status, stdout, stderr } = graupel(['next', '--node', '7', '--layout', 'baidu', '--epoch', epoch])
+    const { status, stdout, stderr } = spawnGraupel(['next', '--node', '7', '--layout', 'baidu', '--epoch', epoch])
     expect(status).toBe(0)
     expect(stdout).toMatch(/^[0-9]+\n$/)
     expect(stderr).toMatch(/^graupel: warning: layout 'baidu' expires on .* \(GRAUPEL_LAYOUT_EXPIRES\)\n$/)

@@ -14,7 +14,8 @@ const isWindows = process.platform === 'win32'
 describe('streaming', () => {
   it('makes no more ids while its output is not read, so memory does not grow', async () => {
     const waiting: (() => void)[] = []
-    const output = new Output(new Writable({ write: (_chunk, _encoding, done) => void waiting.push(done) }))
+    const stdout = new Writable({ write: (_chunk, _encoding, done) => void waiting.push(done) })
+    const output = new Output({ stdout, stderr: process.stderr })
     const done = next({ values: { count: '50000', node: '7' }, positionals: [] }, output)
     for (let chunk = 1; chunk <= Math.ceil(50_000 / 4096); chunk++) {
       for (let i = 0; i < 20; i++) await turn()

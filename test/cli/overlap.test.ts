@@ -32,9 +32,9 @@ const setOf = (name: string, ids: readonly bigint[], layout?: typeof layouts.lea
 }
 
 describe('graupel overlap', () => {
-  it('exits with 0 if nothing is in common', () => {
+  it('exits with 0 if nothing is in common', async () => {
     const [a, b] = [file(made(1, 0), made(2, 0, 5)), file(made(3, 0), made(5, 0))]
-    const { status, stdout, stderr } = graupel(['overlap', a, b, ...leaf])
+    const { status, stdout, stderr } = await graupel(['overlap', a, b, ...leaf])
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout.replaceAll(folder, '').replace(/ +(?=ids)/, ' ')).toBe(`\
  ids  first                     last                      nodes
@@ -46,38 +46,38 @@ No node is in more than one file.
 `)
   })
 
-  it('names equal ids and their lines, and exits with 1', () => {
+  it('names equal ids and their lines, and exits with 1', async () => {
     const [a, b] = [file(made(1, 0), made(1, 1)), file(made(2, 0), made(1, 1))]
-    const { status, stdout } = graupel(['overlap', a, b])
+    const { status, stdout } = await graupel(['overlap', a, b])
     expect(status).toBe(1)
     expect(stdout).toContain(`1 id occurs more than once:\n  ${made(1, 1)}  ${a} line 2, ${b} line 2\n`)
     expect(stdout).not.toContain('node')
   })
 
-  it('finds an id that one file has twice', () => {
-    const { status, stdout } = graupel(['overlap', file(7n, 8n, 7n), file(9n)])
+  it('finds an id that one file has twice', async () => {
+    const { status, stdout } = await graupel(['overlap', file(7n, 8n, 7n), file(9n)])
     expect(status).toBe(1)
     expect(stdout).toMatch(/ {2}7 {2}\S+ line 1, \S+ line 3\n/)
   })
 
-  it('shows the first ten of many equal ids, and counts them all', () => {
+  it('shows the first ten of many equal ids, and counts them all', async () => {
     const ids = Array.from({ length: 5000 }, (_, i) => BigInt(i))
-    const { stdout } = graupel(['overlap', file(...ids), file(...ids.toReversed())])
+    const { stdout } = await graupel(['overlap', file(...ids), file(...ids.toReversed())])
     expect(stdout).toContain('5,000 ids occur more than once:\n  0  ')
     expect(stdout.match(/ line /g)?.length).toBe(20)
     expect(stdout).toMatch(/line 4,991\n {2}…\n$/)
   })
 
-  it('warns of common nodes even if no ids are equal, and exits with 3', () => {
+  it('warns of common nodes even if no ids are equal, and exits with 3', async () => {
     const [a, b, c] = [file(made(1, 0), made(4, 0)), file(made(4, 1)), file(made(4, 2), made(7, 0))]
-    const { status, stdout } = graupel(['overlap', a, b, c, ...leaf])
+    const { status, stdout } = await graupel(['overlap', a, b, c, ...leaf])
     expect(status).toBe(3)
     expect(stdout).toContain(`1 node is in more than one file:\n  4  ${a}, ${b}, ${c}\n`)
   })
 
-  it('prints the same as JSON', () => {
+  it('prints the same as JSON', async () => {
     const [a, b] = [file(made(1, 0), made(2, 9, 1)), file(made(1, 0), made(3, 0))]
-    const { status, stdout } = graupel(['overlap', a, b, ...leaf, '--json'])
+    const { status, stdout } = await graupel(['overlap', a, b, ...leaf, '--json'])
     const [at, later] = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z']
     expect([status, JSON.parse(stdout)]).toEqual([
       1,
@@ -110,22 +110,28 @@ No node is in more than one file.
     ])
   })
 
-  it.each<TextEncoding>(['decimal', 'hex', 'base32', 'base58', 'base62'])('reads %s', (encoding) => {
+  it.each<TextEncoding>(['decimal', 'hex', 'base32', 'base58', 'base62'])('reads %s', async (encoding) => {
     const texts = [made(1, 0), made(2, 0)].map((id) => encodeId(id, encoding))
-    const { status, stdout } = graupel(['overlap', file(...texts), file(texts[1] as string), '--format', encoding])
+    const { status, stdout } = await graupel([
+      'overlap',
+      file(...texts),
+      file(texts[1] as string),
+      '--format',
+      encoding,
+    ])
     expect(status).toBe(1)
     expect(stdout).toContain(`  ${made(2, 0)}  `)
   })
 
-  it('reads the standard input, line ends of Windows, and a last line without an end', () => {
-    const { status, stdout } = graupel(['overlap', file(5n), '-'], {}, '4\r\n5')
+  it('reads the standard input, line ends of Windows, and a last line without an end', async () => {
+    const { status, stdout } = await graupel(['overlap', file(5n), '-'], {}, '4\r\n5')
     expect(status).toBe(1)
     expect(stdout).toContain('the standard input line 2')
   })
 
-  it('reads an epoch of its own', () => {
+  it('reads an epoch of its own', async () => {
     const words = [file(1n << 22n), file(2n << 22n), '--layout', 'leaf', '--epoch', '1577203200000', '--json']
-    const { sets } = JSON.parse(graupel(['overlap', ...words]).stdout)
+    const { sets } = JSON.parse((await graupel(['overlap', ...words])).stdout)
     expect(sets[0].first).toBe(new Date(1577203200001).toISOString())
   })
 
@@ -151,8 +157,8 @@ No node is in more than one file.
       () => ['x', 'y', '--epoch', '5'],
       /--epoch is for --layout; give both, or leave --epoch out/,
     ],
-  ])('refuses %s', (_what, words, message) => {
-    const { status, stdout, stderr } = graupel(['overlap', ...words()])
+  ])('refuses %s', async (_what, words, message) => {
+    const { status, stdout, stderr } = await graupel(['overlap', ...words()])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/^graupel: [^\n]* \(ERR_\w+\)\n$/)
     expect(stderr).toMatch(message)

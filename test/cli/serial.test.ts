@@ -9,15 +9,15 @@ const made = (sequence: number) =>
   composeId({ timestampMs: Date.UTC(2026, 10, 22, 20, 5, 6, 7), node: 42, sequence }, layouts.twitter)
 
 describe('graupel serial', () => {
-  it('writes ids as the library does, and reads them back', () => {
+  it('writes ids as the library does, and reads them back', async () => {
     const ids = [id, String(made(0)), String(made(4095))]
     const texts = ids.map(defineSerial({ pattern, layout: layouts.twitter }).format)
     expect(texts[0]).toBe(text)
-    expect(lines(['serial', '--pattern', pattern, ...ids])).toEqual(texts)
-    expect(lines(['serial', '--pattern', pattern, '--parse', ...texts])).toEqual(ids)
+    expect(await lines(['serial', '--pattern', pattern, ...ids])).toEqual(texts)
+    expect(await lines(['serial', '--pattern', pattern, '--parse', ...texts])).toEqual(ids)
   })
 
-  it('takes a layout, an epoch and a time zone', () => {
+  it('takes a layout, an epoch and a time zone', async () => {
     const epochMs = Date.UTC(2024, 0, 1)
     const layout = defineLayout({ ...layouts.sonyflake, epochMs })
     const own = '{yyyyMMddHHmmssSSS}-{sequence}-{machine:6}'
@@ -33,19 +33,23 @@ describe('graupel serial', () => {
       '-03:30',
     ]
     const expected = defineSerial({ pattern: own, layout, timeZone: '-03:30' }).format('123456789012345')
-    expect(lines([...words, '123456789012345'])).toEqual([expected])
-    expect(lines([...words, '--parse', expected])).toEqual(['123456789012345'])
+    expect(await lines([...words, '123456789012345'])).toEqual([expected])
+    expect(await lines([...words, '--parse', expected])).toEqual(['123456789012345'])
   })
 
-  it('reads its input, one id or serial a line', () => {
+  it('reads its input, one id or serial a line', async () => {
     const ids = Array.from({ length: 5000 }, (_, i) => String(made(i % 4096)))
-    const texts = lines(['serial', '--pattern', pattern, '-'], {}, ids.join('\r\n'))
+    const texts = await lines(['serial', '--pattern', pattern, '-'], {}, ids.join('\r\n'))
     expect(texts).toEqual(ids.map(defineSerial({ pattern, layout: layouts.twitter }).format))
-    expect(lines(['serial', '--pattern', pattern, '--parse', '-'], {}, `${texts.join('\n')}\n`)).toEqual(ids)
+    expect(await lines(['serial', '--pattern', pattern, '--parse', '-'], {}, `${texts.join('\n')}\n`)).toEqual(ids)
   })
 
-  it('prints the lines before and after a line that cannot be read', () => {
-    const { status, stdout, stderr } = graupel(['serial', '--pattern', pattern, '-'], {}, `${id}\n${id}\nx\n${id}\n`)
+  it('prints the lines before and after a line that cannot be read', async () => {
+    const { status, stdout, stderr } = await graupel(
+      ['serial', '--pattern', pattern, '-'],
+      {},
+      `${id}\n${id}\nx\n${id}\n`,
+    )
     expect({ status, stdout }).toEqual({ status: 2, stdout: `${text}\n${text}\n${text}\n` })
     expect(stderr).toMatch(/^graupel: line 3: the id is 'x'[^\n]* \(ERR_ID_INVALID\)\n$/)
   })
@@ -99,8 +103,8 @@ describe('graupel serial', () => {
       ['--patern', pattern, id],
       /there is no flag --patern \(did you mean --pattern\?\); see graupel serial --help \(ERR_OPTION_UNKNOWN\)/,
     ],
-  ])('refuses %s', (_what, words, message, input = '') => {
-    const { status, stdout, stderr } = graupel(['serial', ...words], {}, input)
+  ])('refuses %s', async (_what, words, message, input = '') => {
+    const { status, stdout, stderr } = await graupel(['serial', ...words], {}, input)
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/^graupel: [^\n]*\n$/)
     expect(stderr).toMatch(message)

@@ -5,15 +5,15 @@ import { graupel, lines } from '../support/cli.js'
 // test/databases/sql.long.test.ts runs the statements.
 
 describe('graupel sql', () => {
-  const print = (...words: string[]) => lines(['sql', ...words]).join('\n')
+  const print = async (...words: string[]) => (await lines(['sql', ...words])).join('\n')
 
   it.each([
     ['postgres', 'CREATE OR REPLACE FUNCTION graupel_time(id bigint)'],
     ['mariadb', 'CREATE FUNCTION graupel_time(id BIGINT UNSIGNED)'],
     ['mysql', 'CREATE FUNCTION graupel_time(id BIGINT UNSIGNED)'],
     ['sqlite', 'AS graupel_time;'],
-  ])('prints what decodes ids in %s, and nothing that makes them', (dialect, head) => {
-    const text = print('--dialect', dialect)
+  ])('prints what decodes ids in %s, and nothing that makes them', async (dialect, head) => {
+    const text = await print('--dialect', dialect)
     expect(text).toMatch(
       /^-- Ids of layout twitter: timestamp 41, datacenter 5, worker 5, sequence 12; tick 1 ms, epoch 2010/,
     )
@@ -22,16 +22,16 @@ describe('graupel sql', () => {
     expect(text).not.toContain('graupel_next')
   })
 
-  it.each(['postgres', 'mariadb'])('with a node, also prints what makes ids in %s', (dialect) => {
-    const text = print('--dialect', dialect, '--node', 'datacenter=31,worker=31')
-    expect(text).toBe(print('--dialect', dialect, '--node', '1023'))
+  it.each(['postgres', 'mariadb'])('with a node, also prints what makes ids in %s', async (dialect) => {
+    const text = await print('--dialect', dialect, '--node', 'datacenter=31,worker=31')
+    expect(text).toBe(await print('--dialect', dialect, '--node', '1023'))
     expect(text).toContain('graupel_next() makes ids on node 1023')
     const bits = composeId({ timestampMs: layouts.twitter.epochMs, node: 1023 }, layouts.twitter)
     expect(text).toContain(`RETURN ((slot >> 12) << 22) | ${bits} | (slot & 4095);`)
   })
 
-  it('takes the tick, the epoch and the order of the fields of a layout', () => {
-    const text = print('--dialect', 'postgres', '--layout', 'sonyflake', '--epoch', '2020-01-01', '--node', '7')
+  it('takes the tick, the epoch and the order of the fields of a layout', async () => {
+    const text = await print('--dialect', 'postgres', '--layout', 'sonyflake', '--epoch', '2020-01-01', '--node', '7')
     expect(text).toContain('to_timestamp(((id >> 24) * 10 + 1577836800000) / 1000.0)')
     expect(text).toContain('SELECT id & 65535')
     expect(text).toContain('RETURN ((slot >> 8) << 24) | 7 | ((slot & 255) << 16);')
@@ -39,14 +39,14 @@ describe('graupel sql', () => {
 
   const fields = ['--fields', 'timestamp 41, worker 8, shard 6 tag, sequence 8', '--epoch', '2024-01-01']
 
-  it('prints functions of the tags of a layout of its own', () => {
-    const text = print('--dialect', 'postgres', ...fields)
+  it('prints functions of the tags of a layout of its own', async () => {
+    const text = await print('--dialect', 'postgres', ...fields)
     expect(text).toContain(
       '-- Ids of layout own: timestamp 41, worker 8, shard 6 tag, sequence 8; tick 1 ms, epoch 2024',
     )
     expect(text).toContain('graupel_shard(id bigint)')
     expect(text).toContain('SELECT (id >> 8) & 63')
-    const made = print('--dialect', 'postgres', ...fields, '--node', '7', '--tag', 'shard=5')
+    const made = await print('--dialect', 'postgres', ...fields, '--node', '7', '--tag', 'shard=5')
     expect(made).toContain(`RETURN ((slot >> 8) << 22) | ${(7 << 14) | (5 << 8)} | (slot & 255);`)
   })
 
@@ -115,8 +115,8 @@ describe('graupel sql', () => {
       /expired/,
     ],
     ['ERR_EPOCH_INVALID', 'a bad epoch', ['--dialect', 'postgres', '--epoch', '2020'], /a year or milliseconds/],
-  ])('gives %s for %s', (code, _name, words, message) => {
-    const { status, stdout, stderr } = graupel(['sql', ...words])
+  ])('gives %s for %s', async (code, _name, words, message) => {
+    const { status, stdout, stderr } = await graupel(['sql', ...words])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(message)
     expect(stderr.endsWith(` (${code})\n`)).toBe(true)

@@ -16,7 +16,7 @@ import { plain } from '../../src/cli/output.js'
 import { readState } from '../../src/cli/state/read.js'
 import { listed } from '../../src/cli/state.js'
 import { composeId, layouts } from '../../src/index.js'
-import { graupel, lines } from '../support/cli.js'
+import { graupel, lines, spawnLines } from '../support/cli.js'
 import { type Bytes, bytesOf, sealed, slotAt, sonyflake, sonyflakeKey } from '../support/state-bytes.js'
 
 const isLinux = process.platform === 'linux'
@@ -40,15 +40,15 @@ function write(bytes: Bytes): string {
   return path
 }
 
-const text = (path: string) => `${lines(['state', path]).join('\n')}\n`
-const json = (path: string) => {
-  const [line, ...rest] = lines(['state', path, '--json'])
+const text = async (path: string) => `${(await lines(['state', path])).join('\n')}\n`
+const json = async (path: string) => {
+  const [line, ...rest] = await lines(['state', path, '--json'])
   expect(rest).toEqual([])
   return JSON.parse(line as string)
 }
 
 describe('graupel state', () => {
-  it.runIf(isLinux)('shows a state file that was closed cleanly', () => {
+  it.runIf(isLinux)('shows a state file that was closed cleanly', async () => {
     const path = write({
       at: (bytes) => {
         bytes.write('another start', 4112)
@@ -57,11 +57,7 @@ describe('graupel state', () => {
         bytes.writeBigUInt64LE(slot + 256n, 4160)
       },
     })
-    expect(
-      text(path)
-        .replaceAll(path, 'PATH')
-        .replace(/, \d+ years? ago/, ', … ago'),
-    ).toMatchInlineSnapshot(`
+    expect((await text(path)).replaceAll(path, 'PATH').replace(/, \d+ years? ago/, ', … ago')).toMatchInlineSnapshot(`
       "  file        PATH
         format      1
         layout      sonyflake (epoch 2014-09-01T00:00:00.000Z, tick 10 ms)
@@ -77,7 +73,7 @@ describe('graupel state', () => {
         open by     no process
       "
     `)
-    expect(json(path)).toEqual({
+    expect(await json(path)).toEqual({
       path,
       kind: 'file',
       format: 1,
@@ -107,7 +103,7 @@ describe('graupel state', () => {
     })
   })
 
-  it('shows the ceilings of a state file that was not closed, if its page is gone', () => {
+  it('shows the ceilings of a state file that was not closed, if its page is gone', async () => {
     const intended = slot + 256n * 100n
     const path = write({
       at: (bytes) => {
@@ -117,12 +113,12 @@ describe('graupel state', () => {
       },
     })
     const at = (ms: number) => new Date(timestampMs + ms).toISOString()
-    const shown = text(path)
+    const shown = await text(path)
     expect(shown).toMatch(/^ {2}last id +not known$/m)
     expect(shown).toMatch(new RegExp(`^  intended +ids before ${at(1000)}, \\d+ years? ago$`, 'm'))
     expect(shown).toMatch(new RegExp(`^  durable +ids before ${at(0)}, \\d+ years? ago$`, 'm'))
     expect(shown).toMatch(new RegExp(`^  next start .*not before ${at(1000)}, \\d+ years? ago$`, 'm'))
-    expect(json(path)).toMatchObject({
+    expect(await json(path)).toMatchObject({
       lastId: null,
       timestamp: null,
       intended: { timestampMs: timestampMs + 1000 },
@@ -172,23 +168,23 @@ describe('graupel state', () => {
       /^ {2}last id +18446744073705354239$/m,
       { node: 4092, timestampMs: 2 ** 42 - 1002, lastId: '18446744073705354239' },
     ],
-  ])('shows %s', (_what, bytes, shown, object) => {
+  ])('shows %s', async (_what, bytes, shown, object) => {
     const path = write(bytes)
-    expect(text(path)).toMatch(shown)
-    expect(json(path)).toMatchObject(object)
+    expect(await text(path)).toMatch(shown)
+    expect(await json(path)).toMatchObject(object)
   })
 
-  it('lets no control character of a name reach the terminal', () => {
+  it('lets no control character of a name reach the terminal', async () => {
     const namespace = 'a\x1b[31m\nb\x9b\u2028c\u202ed\x7f'
     const layout = sonyflake.replace('"sonyflake"', JSON.stringify('\x1b]0;\x07x\x85'))
     const path = write({ key: `${epochMs} 10 39 24 8 16 7 ${namespace}`, description: layout })
     for (const words of [[], ['--json']]) {
-      const { stdout } = graupel(['state', path, ...words])
+      const { stdout } = await graupel(['state', path, ...words])
       // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
       expect(stdout.replaceAll('\n', '')).not.toMatch(/[\x00-\x1f\x7f-\x9f\u2028\u202e]/)
     }
-    expect(text(path)).toContain('a\\u001b[31m\\u000ab\\u009b\\u2028c\\u202ed\\u007f\n')
-    expect(json(path)).toMatchObject({ namespace, layout: { name: '\x1b]0;\x07x\x85' } })
+    expect(await text(path)).toContain('a\\u001b[31m\\u000ab\\u009b\\u2028c\\u202ed\\u007f\n')
+    expect(await json(path)).toMatchObject({ namespace, layout: { name: '\x1b]0;\x07x\x85' } })
   })
 })
 
@@ -225,24 +221,24 @@ describe('a state that is refused', () => {
     ['no key', /does not say which ids/, { key: 'nonsense' }],
     ['no layout', /does not say which ids/, { description: '{"name":' }],
     ['a layout that cannot be', /does not say which ids/, { description: sonyflake.replace('39', '60') }],
-  ])('for %s is named ERR_STATE_CORRUPT', (_what, message, bytes) => {
+  ])('for %s is named ERR_STATE_CORRUPT', async (_what, message, bytes) => {
     const path = write(bytes)
-    const { status, stdout, stderr } = graupel(['state', path])
+    const { status, stdout, stderr } = await graupel(['state', path])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/^graupel: [^\n]* \(ERR_STATE_CORRUPT\)\n$/)
     expect(stderr).toMatch(message)
     expect(stderr).toContain(path)
   })
 
-  it('for its format has the code ERR_STATE_MISMATCH, and names both formats', () => {
-    const { status, stderr } = graupel(['state', write({ at: set32(2, 8), damage: (b) => b.subarray(0, 5000) })])
+  it('for its format has the code ERR_STATE_MISMATCH, and names both formats', async () => {
+    const { status, stderr } = await graupel(['state', write({ at: set32(2, 8), damage: (b) => b.subarray(0, 5000) })])
     expect(status).toBe(2)
     expect(stderr).toMatch(/has format 2, and this version of graupel reads format 1; .* \(ERR_STATE_MISMATCH\)\n$/)
   })
 
-  it('because it does not exist is named with the reason of the system, and is not created', () => {
+  it('because it does not exist is named with the reason of the system, and is not created', async () => {
     const path = freshPath()
-    expect(graupel(['state', path])).toEqual({
+    expect(await graupel(['state', path])).toEqual({
       status: 2,
       stdout: '',
       stderr: expect.stringMatching(
@@ -250,11 +246,11 @@ describe('a state that is refused', () => {
       ),
     })
     expect(readdirSync(folder)).not.toContain(path)
-    expect(graupel(['state', join(write({}), 'x')]).stderr).toMatch(/ENOTDIR|ENOENT/)
+    expect((await graupel(['state', join(write({}), 'x')])).stderr).toMatch(/ENOTDIR|ENOENT/)
   })
 
-  it('because it is a folder has the code ERR_STATE_UNSAFE', () => {
-    expect(graupel(['state', folder])).toMatchObject({
+  it('because it is a folder has the code ERR_STATE_UNSAFE', async () => {
+    expect(await graupel(['state', folder])).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/is a folder; .* \(ERR_STATE_UNSAFE\)\n$/),
     })
@@ -310,7 +306,7 @@ describe('reading', () => {
 
   it.each([{ GRAUPEL_ENGINE: 'js' }, { NODE_OPTIONS: '--no-addons' }])('needs no binary (%j)', (variables) => {
     const path = write({})
-    expect(lines(['state', path], variables)).toEqual(lines(['state', path]))
+    expect(spawnLines(['state', path], variables)).toEqual(spawnLines(['state', path]))
   })
 })
 

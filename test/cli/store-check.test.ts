@@ -264,8 +264,8 @@ describe('graupel store check', () => {
     [['store', 'check'], /store check has no URL/],
     [['store', 'check', 'sqlite:x', 'y'], /has a second word, 'y'/],
     [['store', 'check', 'x'], /store is no URL/],
-  ])('refuses graupel %j', (words, message) => {
-    const { status, stderr } = graupel(words)
+  ])('refuses graupel %j', async (words, message) => {
+    const { status, stderr } = await graupel(words)
     expect(status).toBe(2)
     expect(stderr).toMatch(message)
   })

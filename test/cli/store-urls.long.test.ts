@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { StoreUrl } from '../../src/stores/url/url.js'
-import { graupel } from '../support/cli.js'
+import { spawnGraupel } from '../support/cli.js'
 import { repository } from '../support/documents.ts'
 import { graupelIn, projectWith } from './fleet.ts'
 
@@ -20,7 +20,7 @@ let alone: string | undefined
 
 /** Runs `graupel`, which has to fail, and returns its message of one line. */
 function failureOf(words: readonly string[], variables: Record<string, string> = {}): string {
-  const { status, stdout, stderr } = graupel(words, variables)
+  const { status, stdout, stderr } = spawnGraupel(words, variables)
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toMatch(/^graupel: [^\n]*\n$/)
   return stderr

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { graupel, lines } from '../support/cli.js'
+import { graupel, lines, spawnGraupel, spawnLines } from '../support/cli.js'
 
 describe('a refused command', () => {
   const counts = ['1e3', '-1', '1.5', '', ' 1', '+1', '007', '-0', '0x10', '9007199254740992', 'NaN']
@@ -66,16 +66,16 @@ describe('a refused command', () => {
     ['ERR_OPTION_INVALID', ['--max-ahead-ms', '1s'], /--max-ahead-ms is '1s'/],
     ['ERR_OPTION_INVALID', ['-n', '99999999999999999'], /--count is 99999999999999999; give at most 9007199254740991 /],
     ['ERR_EPOCH_INVALID', ['--epoch', '-9007199254740992'], /--epoch is .*; give at least -9007199254740991 /],
-  ])('%s for graupel next %j', (code, words, message) => {
-    const { status, stdout, stderr } = graupel(['next', ...words], { GRAUPEL_NODE: '7' })
+  ])('%s for graupel next %j', async (code, words, message) => {
+    const { status, stdout, stderr } = await graupel(['next', ...words], { GRAUPEL_NODE: '7' })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/^graupel: [^\n]*\n$/)
     expect(stderr).toMatch(message)
     expect(stderr.endsWith(` (${code})\n`)).toBe(true)
   })
 
-  it('without a node gets a message that names flags', () => {
-    const { status, stderr } = graupel(['next', '--layout', 'js53'])
+  it('without a node gets a message that names flags', async () => {
+    const { status, stderr } = await graupel(['next', '--layout', 'js53'])
     expect(status).toBe(2)
     expect(stderr).toMatch(
       /^graupel: no node .* give --node with a number from 0 to 31 .* GRAUPEL_NODE \(ERR_NODE_REQUIRED\)\n$/,
@@ -84,10 +84,10 @@ describe('a refused command', () => {
 
   it('on the js engine is one of several processes, unless --state process is given', () => {
     const words = ['next', '--node', '7', '--engine', 'js']
-    const { status, stderr } = graupel(words, { NODE_APP_INSTANCE: '1' })
+    const { status, stderr } = spawnGraupel(words, { NODE_APP_INSTANCE: '1' })
     expect(status).toBe(2)
     expect(stderr).toMatch(/pass state: 'process'; see --state \(ERR_STATE_UNREACHABLE\)\n$/)
-    expect(lines([...words, '--state', 'process'], { NODE_APP_INSTANCE: '1' }).length).toBe(1)
+    expect(spawnLines([...words, '--state', 'process'], { NODE_APP_INSTANCE: '1' }).length).toBe(1)
   })
 
   it.each([
@@ -99,8 +99,8 @@ describe('a refused command', () => {
     [['help', 'nope'], /no command 'nope'/],
     [['layouts', 'twitter'], /layouts takes no 'twitter'/],
     [['state', 'a', 'b'], /state takes one path, and 'b' is a second/],
-  ])('is graupel %j', (words, message) => {
-    const { status, stdout, stderr } = graupel(words)
+  ])('is graupel %j', async (words, message) => {
+    const { status, stdout, stderr } = await graupel(words)
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/^graupel: [^\n]*\n$/)
     expect(stderr).toMatch(message)
@@ -108,28 +108,28 @@ describe('a refused command', () => {
 })
 
 describe('help', () => {
-  it('is shown by --help, -h and help, and on stderr with exit code 2 if no command was given', () => {
-    const { stdout } = graupel(['--help'])
+  it('is shown by --help, -h and help, and on stderr with exit code 2 if no command was given', async () => {
+    const { stdout } = await graupel(['--help'])
     expect(stdout).toMatch(/graupel <command>/)
     expect(stdout).toMatch(/Exit codes\n {2}0 .*\n {2}1 .*\n {2}2 .*\n {2}3 .*\n\n.*docs\/errors\.md/)
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
-    expect(graupel(['-h'])).toEqual({ status: 0, stdout, stderr: '' })
-    expect(graupel(['help'])).toEqual({ status: 0, stdout, stderr: '' })
-    expect(graupel([])).toEqual({ status: 2, stdout: '', stderr: stdout })
+    expect(await graupel(['-h'])).toEqual({ status: 0, stdout, stderr: '' })
+    expect(await graupel(['help'])).toEqual({ status: 0, stdout, stderr: '' })
+    expect(await graupel([])).toEqual({ status: 2, stdout: '', stderr: stdout })
   })
 
   it.each(['next', 'inspect', 'overlap', 'serial', 'sql', 'layouts', 'state', 'lease', 'store', 'build', 'compose'])(
     'of graupel %s names its flags and fits 80 columns',
-    (command) => {
-      const { stdout } = graupel([command, '--help'])
-      expect(graupel(['help', command]).stdout).toBe(stdout)
+    async (command) => {
+      const { stdout } = await graupel([command, '--help'])
+      expect((await graupel(['help', command])).stdout).toBe(stdout)
       expect(stdout).toMatch(new RegExp(`graupel ${command} [^]*--help`))
       expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     },
   )
 
-  it('--version is the version of the package', () => {
+  it('--version is the version of the package', async () => {
     const file = fileURLToPath(new URL('../../package.json', import.meta.url))
-    expect(lines(['--version'])).toEqual([JSON.parse(readFileSync(file, 'utf8')).version])
+    expect(await lines(['--version'])).toEqual([JSON.parse(readFileSync(file, 'utf8')).version])
   })
 })

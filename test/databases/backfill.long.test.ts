@@ -39,7 +39,7 @@ describeWith(['postgres'], 'the backfill on PostgreSQL', () => {
     server = await startPostgres()
     url = `postgres://postgres@127.0.0.1:${server.port}/postgres`
     pool = new (load('pg').Pool)({ connectionString: url })
-    await query(lines(['sql', '--dialect', 'postgres']).join('\n'))
+    await query((await lines(['sql', '--dialect', 'postgres'])).join('\n'))
     await postgresStore(pool).setup()
     project = new Project([['pg', 'clients']], { DATABASE_URL: url })
     for (const { code } of blocks) {

@@ -15,15 +15,17 @@ import { firstTimeOf, id, pair } from './facts.ts'
 const drivers = ['pg', 'postgres', 'mysql2/promise', 'mariadb', 'better-sqlite3', 'node:sqlite']
 const presets: [string, Layout][] = Object.entries(layouts)
 
-const scriptOf = (layout: Layout, dialect: string, node?: number) =>
-  lines([
-    'sql',
-    '--dialect',
-    dialect,
-    '--layout',
-    layout.name,
-    ...(node === undefined ? [] : ['--node', `${node}`]),
-  ]).join('\n')
+const scriptOf = async (layout: Layout, dialect: string, node?: number) =>
+  (
+    await lines([
+      'sql',
+      '--dialect',
+      dialect,
+      '--layout',
+      layout.name,
+      ...(node === undefined ? [] : ['--node', `${node}`]),
+    ])
+  ).join('\n')
 
 const onlyIn: Partial<Record<(typeof sectionsOfSql)[number], readonly Database[]>> = {
   Backfill: ['PostgreSQL'],
@@ -124,13 +126,13 @@ it('the examples of a rounded id and of text from outside are right', () => {
   expect(['7', '7abc'].map((text) => isId(text))).toEqual([true, false])
 })
 
-it('the times in SQL are computed as graupel sql does for the two layouts of the document', () => {
+it('the times in SQL are computed as graupel sql does for the two layouts of the document', async () => {
   const dialects = { PostgreSQL: 'postgres', 'MySQL, MariaDB': 'mysql', SQLite: 'sqlite' } as const
   for (const [database, dialect] of Object.entries(dialects)) {
     const [statement = ''] = statementsOf('The time in SQL', database as Database)
     const [, expression = ''] = /^SELECT id, (.*) AS made FROM orders$/.exec(statement) ?? []
     for (const layout of [layouts.twitter, layouts.leaf]) {
-      expect(scriptOf(layout, dialect).replace(':id', 'id')).toContain(expression)
+      expect((await scriptOf(layout, dialect)).replace(':id', 'id')).toContain(expression)
     }
   }
   // The time has the highest bits, so a span of time is a range of ids, as the document says of all presets.

@@ -288,7 +288,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     await query('DROP TABLE IF EXISTS events')
     const [parent = '', , define = '', call = ''] = statementsOf('Partitions', 'PostgreSQL')
     await query(parent)
-    await query(lines(['sql', '--dialect', 'postgres']).join('\n'))
+    await query((await lines(['sql', '--dialect', 'postgres'])).join('\n'))
     await query(define)
     const client = open('pg', { max: 1 })
     await client.rows("SET TIME ZONE 'America/New_York'")

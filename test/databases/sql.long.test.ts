@@ -58,15 +58,17 @@ const flagsOf = ({ name, fields, epochMs, tickMs }: Layout) =>
     ? ['--fields', fields.map((field) => field.join(' ')).join(', '), '--epoch', `${epochMs}`, '--tick-ms', `${tickMs}`]
     : ['--layout', name]
 
-const scriptOf = (layout: Layout, dialect: string, node?: number, ...words: string[]) =>
-  lines([
-    'sql',
-    '--dialect',
-    dialect,
-    ...flagsOf(layout),
-    ...(node === undefined ? [] : ['--node', `${node}`]),
-    ...words,
-  ]).join('\n')
+const scriptOf = async (layout: Layout, dialect: string, node?: number, ...words: string[]) =>
+  (
+    await lines([
+      'sql',
+      '--dialect',
+      dialect,
+      ...flagsOf(layout),
+      ...(node === undefined ? [] : ['--node', `${node}`]),
+      ...words,
+    ])
+  ).join('\n')
 
 type Row = Record<string, string>
 interface Session {
@@ -148,7 +150,7 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
     })
     afterAll(() => server?.stop())
 
-    it.each([...presets, ...own])('decodes ids of %s as the library does', (_name, layout) => {
+    it.each([...presets, ...own])('decodes ids of %s as the library does', async (_name, layout) => {
       const ids = idsOf(layout)
       const tagNames = layout.tagFields.map(({ name }) => name)
       const parts = ['sequence', ...(layout.nodes > 1 ? ['node'] : []), ...tagNames]
@@ -158,7 +160,7 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
         ...parts.map((part) => `graupel_${part}(id)`),
       ]
       const insert = `CREATE TEMPORARY TABLE ids (id BIGINT); INSERT INTO ids VALUES ${ids.map((id) => `(${id})`).join()};`
-      const script = `${scriptOf(layout, kind.dialect)}\n${insert}\nSELECT id, ${columns.join()} FROM ids ORDER BY id;`
+      const script = `${await scriptOf(layout, kind.dialect)}\n${insert}\nSELECT id, ${columns.join()} FROM ids ORDER BY id;`
       const rows = kind.run(server.port, script).trim().split('\n')
       const expected = ids
         .toSorted((one, other) => Number(one - other))
@@ -181,7 +183,7 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
     it(
       'makes ids that are in order and equal no other, beside leases, also after steps of the clock and a crash',
       async () => {
-        kind.run(server.port, lines(['sql', '--dialect', kind.dialect, '--node', `${node}`]).join('\n'))
+        kind.run(server.port, (await lines(['sql', '--dialect', kind.dialect, '--node', `${node}`])).join('\n'))
         kind.run(server.port, 'CREATE TABLE orders (id BIGINT PRIMARY KEY, source INT);')
         const { store, end } = kind.store(server.port)
         await store.setup()
@@ -279,7 +281,7 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
 
     it('makes more ids than ticks have room for, in order', async () => {
       kind.run(server.port, `DROP ${kind.dialect === 'postgres' ? 'SEQUENCE' : 'TABLE'} IF EXISTS graupel_last;`)
-      kind.run(server.port, scriptOf(layouts.sonyflake, kind.dialect, 65_535))
+      kind.run(server.port, await scriptOf(layouts.sonyflake, kind.dialect, 65_535))
       const session = await kind.open(server.port)
       const began = performance.now()
       const ids = (await session.query(kind.many)).map(({ id }) => BigInt(id as string))
@@ -295,11 +297,11 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
         if (index > 0) expect(slot).toBeGreaterThan(slots[index - 1] as number)
     })
 
-    it.each([...presets, ...own])('scatters ids of %s as the library does', (_name, layout) => {
+    it.each([...presets, ...own])('scatters ids of %s as the library does', async (_name, layout) => {
       const ids = idsOf(layout)
       const columns = `id, graupel_scatter(id), graupel_gather(graupel_scatter(id))`
       const insert = `CREATE TEMPORARY TABLE ids (id BIGINT); INSERT INTO ids VALUES ${ids.map((id) => `(${id})`).join()};`
-      const script = `${scriptOf(layout, kind.dialect)}\n${insert}\nSELECT ${columns} FROM ids ORDER BY id;`
+      const script = `${await scriptOf(layout, kind.dialect)}\n${insert}\nSELECT ${columns} FROM ids ORDER BY id;`
       const printed = kind.run(server.port, script).trim().split('\n')
       // PostgreSQL shows 64 bits with a sign.
       const shown = (id: bigint) => (kind.dialect === 'postgres' ? BigInt.asIntN(64, id) : id)
@@ -309,17 +311,17 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
       expect(printed.map((row) => row.split(/[|\t]/).join())).toEqual(expected)
     })
 
-    it('refuses to scatter what is too wide for the layout', () => {
-      kind.run(server.port, scriptOf(layouts.js53, kind.dialect))
+    it('refuses to scatter what is too wide for the layout', async () => {
+      kind.run(server.port, await scriptOf(layouts.js53, kind.dialect))
       expect(() => kind.run(server.port, `SELECT graupel_scatter(${2n ** 53n});`)).toThrow(
         // MariaDB does not show the text that is no number.
         kind.dialect === 'postgres' ? /is no id of js53/ : /Data truncated/,
       )
     })
 
-    it.each(own)('makes ids of a layout with %s', (_name, layout) => {
+    it.each(own)('makes ids of a layout with %s', async (_name, layout) => {
       kind.run(server.port, `DROP ${kind.dialect === 'postgres' ? 'SEQUENCE' : 'TABLE'} IF EXISTS graupel_last;`)
-      kind.run(server.port, scriptOf(layout, kind.dialect, 77, '--tag', 'shard=37'))
+      kind.run(server.port, await scriptOf(layout, kind.dialect, 77, '--tag', 'shard=37'))
       const made = Array.from({ length: 3 }, () => BigInt(kind.run(server.port, 'SELECT graupel_next();').trim()))
       expect(new Set(made).size).toBe(3)
       for (const id of made) {
@@ -333,7 +335,7 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
     })
 
     it('refuses a time that the layout does not hold', async () => {
-      kind.run(server.port, scriptOf(layouts.twitter, kind.dialect))
+      kind.run(server.port, await scriptOf(layouts.twitter, kind.dialect))
       const late = kind.dialect === 'postgres' ? "'2090-01-01Z'" : "'2090-01-01'"
       expect(() => kind.run(server.port, `SELECT graupel_at(${late});`)).toThrow()
     })
@@ -341,9 +343,9 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
 })
 
 describeWith(['sqlite3'], 'sqlite', () => {
-  it.each([...presets, ...own])('decodes ids of %s as the library does', (_name, layout) => {
+  it.each([...presets, ...own])('decodes ids of %s as the library does', async (_name, layout) => {
     const ids = idsOf(layout).slice(0, 50)
-    const statements = scriptOf(layout, 'sqlite')
+    const statements = await scriptOf(layout, 'sqlite')
     const script = ids.map((id) => {
       const { timestamp } = decode(id, layout)
       return `.parameter set :id ${id}\n.parameter set :moment "'${timestamp.toISOString()}'"\n${statements}`

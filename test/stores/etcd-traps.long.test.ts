@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type EtcdStoreOptions, etcdStore } from '../../src/stores/etcd.js'
 import { storeContract } from '../../src/stores/testing.js'
-import { graupel } from '../support/cli.js'
+import { spawnGraupel } from '../support/cli.js'
 import { describeWith } from '../support/needs.ts'
 import { keepsItsPromisesWhileStopped, trustingFetch } from './fetched.ts'
 import { etcdctl, startEtcd, startEtcdWithPassword } from './kinds/etcd.ts'
@@ -83,7 +83,7 @@ describeWith(['etcd'], 'etcd', () => {
 
   it('is told by graupel doctor to compact its revisions, until it has compacted some', async () => {
     const adviceOf = () => {
-      const { stdout } = graupel(['doctor', '--json', '--store', `etcd://127.0.0.1:${server.port}`])
+      const { stdout } = spawnGraupel(['doctor', '--json', '--store', `etcd://127.0.0.1:${server.port}`])
       const checks: { check: string; state: string; text: string }[] = JSON.parse(stdout)
       return checks.filter(({ check }) => check === 'server')
     }

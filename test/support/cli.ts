@@ -1,9 +1,19 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
+import { Readable, Writable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { warningText } from '../../src/cli/output.js'
+import { run } from '../../src/cli/run.js'
 import { engines } from './engines.ts'
 import { hangMs } from './until.ts'
+
+// Most tests ask what a command prints, and what it refuses: `graupel` and `lines` run it in the process of the
+// test, from the sources, in a hundredth of the time. `spawnGraupel`, `spawnLines`, `start` and `graupelIn` of
+// test/cli/fleet.ts run `dist` as a process, for all that the process takes part in: `next` if it makes ids,
+// leases, `doctor`, the engine, signals, pipes that close, the zone of the clock, and clients in its folder.
+// test/cli/processes.test.ts runs each command both ways, and compares.
 
 /** The shipped command. */
 export const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
@@ -27,8 +37,56 @@ export function environment(variables: Variables = {}): NodeJS.ProcessEnv {
   return { ...process.env, ...neutral, ...variables }
 }
 
-/** Runs `graupel` to its end. */
-export function graupel(words: readonly string[], variables: Variables = {}, input = ''): Run {
+/** The bytes of a chunk of the standard input; a pipe has more. */
+const chunkBytes = 4096
+
+let isRunning = false
+
+/** Runs `graupel` to its end in this process, whose environment it changes meanwhile. */
+export async function graupel(words: readonly string[], variables: Variables = {}, input = ''): Promise<Run> {
+  if (isRunning) throw new Error('graupel runs already, and runs share the environment; await the other run first')
+  isRunning = true
+  const said = { stdout: '', stderr: '' }
+  const writable = (name: keyof typeof said) =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        said[name] += chunk
+        done()
+      },
+    })
+  const streams = { stdin: Readable.from(chunksOf(input)), stdout: writable('stdout'), stderr: writable('stderr') }
+  const warn = (warning: Error) => streams.stderr.write(warningText(warning))
+  const restore = setVariables({ ...neutral, ...variables })
+  process.on('warning', warn)
+  try {
+    const status = await run(words, streams)
+    // A warning comes after the call that emits it.
+    await turn()
+    return { status, ...said }
+  } finally {
+    process.removeListener('warning', warn)
+    restore()
+    isRunning = false
+  }
+}
+
+function* chunksOf(text: string): Generator<Buffer> {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
+}
+
+/** Sets or deletes variables of this process, and returns the function that gives them their former values. */
+function setVariables(variables: Record<string, string | undefined>): () => void {
+  const former = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]))
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
+  return () => void setVariables(former)
+}
+
+/** Runs `graupel` to its end as a process. */
+export function spawnGraupel(words: readonly string[], variables: Variables = {}, input = ''): Run {
   const { error, status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
     env: environment(variables),
     input,
@@ -49,22 +107,31 @@ export function start(words: readonly string[], variables: Variables = {}) {
   })
 }
 
-/** Runs `graupel`, and returns the lines that it printed. @throws Error if it fails or writes to stderr */
-export function lines(words: readonly string[], variables: Variables = {}, input = ''): string[] {
-  const { status, stdout, stderr } = graupel(words, variables, input)
+/** Runs `graupel` in this process, and returns the lines that it printed. @throws as `linesOf` */
+export async function lines(words: readonly string[], variables: Variables = {}, input = ''): Promise<string[]> {
+  return linesOf(words, await graupel(words, variables, input))
+}
+
+/** Runs `graupel` as a process, and returns the lines that it printed. @throws as `linesOf` */
+export function spawnLines(words: readonly string[], variables: Variables = {}): string[] {
+  return linesOf(words, spawnGraupel(words, variables))
+}
+
+/** @throws Error if the run failed, or wrote to stderr */
+function linesOf(words: readonly string[], { status, stdout, stderr }: Run): string[] {
   if (status !== 0 || stderr !== '') throw new Error(`graupel ${words.join(' ')}: ${status}, ${stderr}`)
   return stdout.split('\n').slice(0, -1)
 }
 
 /** Returns the pages of a namespace, as `graupel state --json` shows them. */
-export function shownPages(namespace: string): { path: string; [property: string]: unknown }[] {
-  return lines(['state', '--json'])
+export async function shownPages(namespace: string): Promise<{ path: string; [property: string]: unknown }[]> {
+  return (await lines(['state', '--json']))
     .map((line) => JSON.parse(line))
     .filter((page) => page.namespace === namespace)
 }
 
-export function removePages(namespace: string): void {
-  for (const { path } of shownPages(namespace)) rmSync(path)
+export async function removePages(namespace: string): Promise<void> {
+  for (const { path } of await shownPages(namespace)) rmSync(path)
 }
 
 /** Starts a process that has a state open, and has made an id. */

@@ -150,10 +150,14 @@ describe('of a pasted text, the page says', () => {
   })
 })
 
-describe('of the same texts, graupel inspect says', () => {
+describe('of the same texts, graupel inspect says', async () => {
   // A ULID is read as a UUID of the same bytes.
   const ulids: Readonly<Record<string, number>> = { 'a ULID': 1, ULIDs: 2 }
-  const { stdout, stderr, status } = graupel(['inspect', '-', '--json'], {}, pasted.map(([, text]) => text).join('\n'))
+  const { stdout, stderr, status } = await graupel(
+    ['inspect', '-', '--json'],
+    {},
+    pasted.map(([, text]) => text).join('\n'),
+  )
   const errors = new Map(
     [...stderr.matchAll(/^graupel: line (\d+): (.*) \(ERR_ID_INVALID\)$/gm)].map(([, line, text]) => [
       Number(line),
@@ -225,26 +229,27 @@ describe('of a table', () => {
     expect(listOf(text).columns).toEqual([])
   })
 
-  it('the command line reads the column that is named', () => {
-    const inspect = (text: string, column: string) => graupel(['inspect', '-', '--json', '--column', column], {}, text)
-    const ids = (text: string, column: string) =>
-      inspect(text, column)
-        .stdout.split('\n')
+  it('the command line reads the column that is named', async () => {
+    const inspect = async (text: string, column: string) =>
+      await graupel(['inspect', '-', '--json', '--column', column], {}, text)
+    const ids = async (text: string, column: string) =>
+      (await inspect(text, column)).stdout
+        .split('\n')
         .slice(0, -1)
         .map((line) => JSON.parse(line).id)
-    expect(ids(csv, 'order, id')).toEqual([a, b])
-    expect(ids(psql, 'id')).toEqual([a, b])
-    expect(ids(mysql, 'id')).toEqual([a])
-    expect(inspect(`${psql}7\n`, 'id').stderr).toMatch(
+    expect(await ids(csv, 'order, id')).toEqual([a, b])
+    expect(await ids(psql, 'id')).toEqual([a, b])
+    expect(await ids(mysql, 'id')).toEqual([a])
+    expect((await inspect(`${psql}7\n`, 'id')).stderr).toMatch(
       /^graupel: line 6: the line '7' has 1 columns, and the first line names 2/,
     )
-    expect(inspect(csv, 'x').stderr).toMatch(/line 1: --column is 'x', and the first line names no such column/)
+    expect((await inspect(csv, 'x')).stderr).toMatch(/line 1: --column is 'x', and the first line names no such column/)
   })
-  it('the command line skips rules and footers without a column, too', () => {
+  it('the command line skips rules and footers without a column, too', async () => {
     const column = `---------------------\n ${a}\n(1 row)\n${b}\n2 rows in set (0.01 sec)\n+---+\n`
-    const { stdout, stderr, status } = graupel(['inspect', '-', '--json'], {}, column)
+    const { stdout, stderr, status } = await graupel(['inspect', '-', '--json'], {}, column)
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 })
     expect(stdout.match(/(?<="id":")\d+/g)).toEqual([a, b])
-    expect(graupel(['inspect', '(1 row)'])).toMatchObject({ status: 2, stdout: '' })
+    expect(await graupel(['inspect', '(1 row)'])).toMatchObject({ status: 2, stdout: '' })
   })
 })
