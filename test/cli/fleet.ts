@@ -1,10 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import type { Layout } from '../../src/index.js'
 import { Group } from '../../src/lease/group.js'
 import { type LeaseRecord, writeRecord } from '../../src/lease/record.js'
@@ -17,17 +15,9 @@ import { hangMs } from '../support/until.ts'
 // Stores for the command line, and folders with clients of these stores, as in projects of users.
 
 const clients = installOnce('test/stores/clients', ['--ignore-scripts'])
-const root = mkdtempSync(join(tmpdir(), 'graupel-fleet-'))
-const open: (() => void)[] = []
-const running = new Set<ChildProcess>()
+// Not removed with the test file, because a process that runs several files loads this module once.
+const root = mkdtempSync(join(inject('sharedFolder'), 'fleet-'))
 let count = 0
-
-afterAll(async () => {
-  for (const close of open) close()
-  for (const child of running) child.kill('SIGKILL')
-  await Promise.all([...running].map((child) => once(child, 'close')))
-  rmSync(root, { recursive: true, force: true })
-})
 
 /** Makes a folder in which only these clients are installed; `redis-4` is version 4 of `redis`. */
 export function projectWith(...names: string[]): string {
@@ -41,7 +31,7 @@ export function projectWith(...names: string[]): string {
   return folder
 }
 
-/** Starts `graupel` in a folder; `ended` resolves to its output. */
+/** Starts `graupel` in a folder, at most until the test ends; `ended` resolves to its output. */
 export function launch(folder: string, words: readonly string[], variables: Record<string, string> = {}) {
   const { GRAUPEL_NODE, GRAUPEL_ENGINE, NODE_APP_INSTANCE, ...rest } = process.env
   const child = spawn(process.execPath, [program, ...words], {
@@ -49,14 +39,14 @@ export function launch(folder: string, words: readonly string[], variables: Reco
     env: { ...rest, TZ: 'UTC', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  running.add(child)
   const ended = new Promise<Run & { signal: NodeJS.Signals | null }>((resolve) => {
     const said = { stdout: '', stderr: '' }
     for (const stream of ['stdout', 'stderr'] as const) child[stream].on('data', (text) => (said[stream] += text))
-    child.on('close', (status, signal) => {
-      running.delete(child)
-      resolve({ ...said, status, signal })
-    })
+    child.on('close', (status, signal) => resolve({ ...said, status, signal }))
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
   })
   return { child, ended }
 }
@@ -67,11 +57,11 @@ export async function graupelIn(folder: string, words: readonly string[]): Promi
   return { status, stdout, stderr }
 }
 
-/** Makes a SQLite database with the table of a store. */
+/** Makes a SQLite database with the table of a store, which is open until the test ends. */
 export async function sqliteFleet(file = join(root, `fleet ${count++}.db`)) {
   const Database = createRequire(join(clients, '..', 'package.json'))('libsql')
   const database = new Database(file)
-  open.push(() => database.close())
+  onTestFinished(() => void database.close())
   database.exec(`PRAGMA busy_timeout = ${hangMs}`)
   const store = sqliteStore(database)
   await store.setup()

@@ -57,14 +57,16 @@ export async function graupel(words: readonly string[], variables: Variables = {
   const streams = { stdin: Readable.from(chunksOf(input)), stdout: writable('stdout'), stderr: writable('stderr') }
   const warn = (warning: Error) => streams.stderr.write(warningText(warning))
   const restore = setVariables({ ...neutral, ...variables })
-  process.on('warning', warn)
+  const others = process.listeners('warning')
+  process.removeAllListeners('warning').on('warning', warn)
   try {
     const status = await run(words, streams)
     // A warning comes after the call that emits it.
     await turn()
     return { status, ...said }
   } finally {
-    process.removeListener('warning', warn)
+    process.removeAllListeners('warning')
+    for (const listener of others) process.on('warning', listener)
     restore()
     isRunning = false
   }
