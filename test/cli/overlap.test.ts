@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { composeId, encodeId, layouts, type TextEncoding } from '../../src/index.js'
 import { commonNodes, equalIds, IdSet, rangesOf } from '../../src/inspect/overlap.js'
-import { graupel } from '../support/cli.js'
+import { graupel, spawnGraupel } from '../support/cli.js'
 
 let folder: string
 beforeAll(() => {
@@ -123,8 +123,8 @@ No node is in more than one file.
     expect(stdout).toContain(`  ${made(2, 0)}  `)
   })
 
-  it('reads the standard input, line ends of Windows, and a last line without an end', async () => {
-    const { status, stdout } = await graupel(['overlap', file(5n), '-'], {}, '4\r\n5')
+  it('reads the standard input, line ends of Windows, and a last line without an end', () => {
+    const { status, stdout } = spawnGraupel(['overlap', file(5n), '-'], {}, '4\r\n5')
     expect(status).toBe(1)
     expect(stdout).toContain('the standard input line 2')
   })

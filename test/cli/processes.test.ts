@@ -18,7 +18,6 @@ const runs: [words: string[], status: number, input?: string][] = [
   [['next', '-n', '0', '--node', '7', '--layout', 'baidu', '--epoch', almostExpired], 0],
   [['inspect', '-', '--layout', 'discord', '--json'], 2, `${id}\nx\n${id}\n`],
   [['overlap', 'package.json', '-'], 2, `${id}\n`],
-  [['overlap', '-', '/dev/null'], 2, `${id}\n${id}`],
   [['compose', '--time', '2026-11-01', '--until', '2026-12-01'], 0],
   [['convert', '-', '--to', 'base62'], 0, `${id}\n`.repeat(10_000)],
   [['serial', '--pattern', '001{yyyyMMddHHmmssSSS}{node}{sequence}', '-', '--layout', 'discord'], 0, `${id}\n`],
