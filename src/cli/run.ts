@@ -34,7 +34,7 @@ interface Command {
   run(words: readonly string[], streams: Streams): Promise<number>
 }
 
-/** The standard streams, such as `process`, which opens its `stdin` for a command that asks for it. */
+/** The standard streams. `process` has these properties, and opens `stdin` when a command asks for it. */
 export interface Streams {
   readonly stdin: NodeJS.ReadableStream
   readonly stdout: Writable & Terminal

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { graupel, spawnGraupel } from '../support/cli.js'
 
-// Other tests run most commands in their own process. Here, the shipped program prints the same, with the same
-// exit code.
+// Other tests run most commands in their own process. Here, the shipped program prints the same, with the
+// same exit code.
 
 const id = '175928847299117063'
 /** An epoch a day after which no second of layout baidu is left. */

@@ -9,12 +9,6 @@ import { run } from '../../src/cli/run.js'
 import { engines } from './engines.ts'
 import { hangMs } from './until.ts'
 
-// Most tests ask what a command prints, and what it refuses: `graupel` and `lines` run it in the process of the
-// test, from the sources, in a hundredth of the time. `spawnGraupel`, `spawnLines`, `start` and `graupelIn` of
-// test/cli/fleet.ts run `dist` as a process, for all that the process takes part in: `next` if it makes ids,
-// leases, `doctor`, the engine, signals, pipes that close, the zone of the clock, and clients in its folder.
-// test/cli/processes.test.ts runs each command both ways, and compares.
-
 /** The shipped command. */
 export const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
@@ -42,7 +36,12 @@ const chunkBytes = 4096
 
 let isRunning = false
 
-/** Runs `graupel` to its end in this process, whose environment it changes meanwhile. */
+/**
+ * Runs `graupel` to its end in this process, whose environment it changes meanwhile. For what a command
+ * reads, prints and refuses. `spawnGraupel` is for what its process takes part in: ids and leases that it
+ * holds, the engine, signals, pipes that close, the zone of its clock, clients in its folder.
+ * test/cli/processes.test.ts compares both.
+ */
 export async function graupel(words: readonly string[], variables: Variables = {}, input = ''): Promise<Run> {
   if (isRunning) throw new Error('graupel runs already, and runs share the environment; await the other run first')
   isRunning = true
@@ -77,7 +76,7 @@ function* chunksOf(text: string): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
 }
 
-/** Sets or deletes variables of this process, and returns the function that gives them their former values. */
+/** Sets or deletes variables of this process, and returns the function that restores the former values. */
 function setVariables(variables: Record<string, string | undefined>): () => void {
   const former = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]))
   for (const [name, value] of Object.entries(variables)) {
@@ -87,7 +86,7 @@ function setVariables(variables: Record<string, string | undefined>): () => void
   return () => void setVariables(former)
 }
 
-/** Runs `graupel` to its end as a process. */
+/** Runs `graupel` to its end as a process, from `dist`. */
 export function spawnGraupel(words: readonly string[], variables: Variables = {}, input = ''): Run {
   const { error, status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
     env: environment(variables),
