@@ -30,9 +30,9 @@ const dayMs = 24 * 3_600_000
 
 const made: string[] = []
 const namespaces: string[] = []
-afterAll(async () => {
+afterAll(() => {
   for (const folder of made) rmSync(folder, { recursive: true })
-  for (const namespace of namespaces) await removePages(namespace)
+  namespaces.forEach(removePages)
 })
 
 /** Makes a folder of pages below a GRAUPEL_STATE_FOLDER of its own, which is in `parent`. */
@@ -259,5 +259,5 @@ describe('if the system does not tell which processes have a page open', () => {
 async function pageHolder() {
   const namespace = freshNamespace()
   namespaces.push(namespace)
-  return { ...(await holder({ node: 1, namespace })), page: (await shownPages(namespace))[0]?.path as string }
+  return { ...(await holder({ node: 1, namespace })), page: shownPages(namespace)[0]?.path as string }
 }

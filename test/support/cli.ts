@@ -39,8 +39,8 @@ let isRunning = false
 /**
  * Runs `graupel` to its end in this process, whose environment it changes meanwhile. For what a command
  * reads, prints and refuses. `spawnGraupel` is for what its process takes part in: ids and leases that it
- * holds, the engine, signals, pipes that close, the zone of its clock, clients in its folder.
- * test/cli/processes.test.ts compares both.
+ * holds, files that are open by this process, the engine, signals, pipes that close, the zone of its clock,
+ * clients in its folder. test/cli/processes.test.ts compares both.
  */
 export async function graupel(words: readonly string[], variables: Variables = {}, input = ''): Promise<Run> {
   if (isRunning) throw new Error('graupel runs already, and runs share the environment; await the other run first')
@@ -125,14 +125,14 @@ function linesOf(words: readonly string[], { status, stdout, stderr }: Run): str
 }
 
 /** Returns the pages of a namespace, as `graupel state --json` shows them. */
-export async function shownPages(namespace: string): Promise<{ path: string; [property: string]: unknown }[]> {
-  return (await lines(['state', '--json']))
+export function shownPages(namespace: string): { path: string; [property: string]: unknown }[] {
+  return spawnLines(['state', '--json'])
     .map((line) => JSON.parse(line))
     .filter((page) => page.namespace === namespace)
 }
 
-export async function removePages(namespace: string): Promise<void> {
-  for (const { path } of await shownPages(namespace)) rmSync(path)
+export function removePages(namespace: string): void {
+  for (const { path } of shownPages(namespace)) rmSync(path)
 }
 
 /** Starts a process that has a state open, and has made an id. */
