@@ -1,5 +1,5 @@
-import { execSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { execSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as graupel from 'graupel'
 import * as client from 'graupel/client'
@@ -20,19 +20,12 @@ import * as storesTesting from 'graupel/stores/testing'
 import * as storeUrl from 'graupel/stores/url'
 import * as testing from 'graupel/testing'
 import * as uuid from 'graupel/uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { serve } from '../server/support/process.ts'
-import {
-  type Block,
-  blocksOf,
-  documentsRunElsewhere,
-  needsServer,
-  read,
-  repository,
-  storeModule,
-} from '../support/documents.js'
+import { type Block, blocksOf, documentsRunElsewhere, needsServer, read, repository } from '../support/documents.js'
 import { engines } from '../support/engines.js'
-import { docstringExamples, examplesWithDatabase, program } from '../support/examples.js'
+import { docstringExamples, examplesWithDatabase } from '../support/examples.js'
+import { ExamplesRun } from './examples-run.js'
 
 const folder = repository
 const documents = [
@@ -46,26 +39,7 @@ const documents = [
 
 const blocks = documents.filter((file) => !documentsRunElsewhere.includes(file)).flatMap(blocksOf)
 
-let temporary: string
-beforeAll(() => {
-  // Inside the package, so that an example can import it by its name.
-  temporary = mkdtempSync(join(folder, 'dist', 'examples-'))
-  writeFileSync(join(temporary, 'store.js'), storeModule)
-})
-afterAll(() => rmSync(temporary, { recursive: true }))
-
-/** The default URL of the service. Each example gets a service of its own. */
-const serviceUrl = 'http://127.0.0.1:4728'
-
-let count = 0
-async function runExample(example: string): Promise<string> {
-  const file = join(temporary, `${count++}.mjs`)
-  const code = example.includes(serviceUrl) ? example.replaceAll(serviceUrl, (await serve()).url) : example
-  writeFileSync(file, program(code))
-  // In the temporary folder, because some examples make a file.
-  const { status, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8', cwd: temporary })
-  return status === 0 ? '' : `${stderr}\n${program(code)}`
-}
+const examplesRun = new ExamplesRun()
 
 /** Returns `it`, or `it.skip` if an example needs the native engine, which is missing. */
 const itRuns = (code: string) =>
@@ -115,8 +89,9 @@ describe('every code block', () => {
   for (const block of blocks) {
     const { file, line, language, code } = block
     if (language !== 'js' || needsServer(block)) continue
+    const run = examplesRun.add(`${file}:${line}`, code)
     itRuns(code)(`${file}:${line} runs, and its values are right${leftOut(code)}`, async () => {
-      expect(await runExample(code)).toBe('')
+      expect(await run()).toBe('')
     })
   }
 
@@ -210,10 +185,11 @@ describe('the docstrings', () => {
 
   for (const [name, code] of examples) {
     if (examplesWithDatabase.includes(name)) continue
+    const hasStore = !/\{ store\b/.test(code) || /const (store|\{[^}]*\bstore\b[^}]*\}) =/.test(code)
+    const given = hasStore ? '' : "import { store } from './store.js'\n"
+    const run = examplesRun.add(`the example of ${name}`, `${given}${importsFor(code)}\n${code}`)
     itRuns(code)(`have an example of ${name} that runs${leftOut(code)}`, async () => {
-      const hasStore = !/\{ store\b/.test(code) || /const (store|\{[^}]*\bstore\b[^}]*\}) =/.test(code)
-      const given = hasStore ? '' : "import { store } from './store.js'\n"
-      expect(await runExample(`${given}${importsFor(code)}\n${code}`)).toBe('')
+      expect(await run()).toBe('')
     })
   }
 })
