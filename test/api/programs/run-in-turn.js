@@ -6,9 +6,12 @@ import { inspect } from 'node:util'
 // running, which would also end a process of its own. Then a line on file descriptor 3 has the file and its
 // errors.
 
+/** @type {string[]} */
 let errors = []
+/** @type {string[]} */
 let warnings = []
-const failed = (what) => (error) => errors.push(`${what}: ${inspect(error)}`)
+/** @param {string} what */
+const failed = (what) => (/** @type {unknown} */ error) => errors.push(`${what}: ${inspect(error)}`)
 process.on('uncaughtException', failed('uncaught'))
 process.on('unhandledRejection', failed('unhandled rejection'))
 process.on('warning', ({ message }) => warnings.push(`warning: ${message}`))
