@@ -10,7 +10,7 @@ import {
   rmSync,
   symlinkSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { engineInfo } from 'graupel'
 import { inject } from 'vitest'
 import { ownTarget } from '../../scripts/targets.ts'
@@ -28,15 +28,17 @@ export const most = { bytes: 2_500_000, files: 250, bytesOfBinary: 250_000 }
 
 /** Packs this repository as `npm publish` would, but without binaries. */
 export function pack(folder: string): string {
-  // A copy is packed, because packing rebuilds `dist`, which other tests load meanwhile.
+  // A copy is packed, because packing changes files that other tests load meanwhile. The copy has a fresh
+  // `dist`, so packing builds nothing again.
+  const built = node(repository, ['--import', 'tsx', 'scripts/build.ts', 'library', 'types'])
+  if (built.status !== 0) throw new Error(`the build ended with ${built.signal ?? built.status}:\n${built.stderr}`)
   const copy = mkdtempSync(join(folder, 'copy '))
+  // Other tests make and remove folders in `dist`, whose names end with six letters.
+  const isTemporary = (path: string) => /^dist[\\/]([a-z]+-\w{6}|\.lock)$/.test(relative(repository, path))
+  const isLeftOut = (path: string) => basename(path) === 'node_modules' || isTemporary(path)
   for (const name of readdirSync(repository)) {
-    if (!/^(node_modules|dist|build|prebuilds|\..*)$/.test(name)) {
-      cpSync(join(repository, name), join(copy, name), {
-        recursive: true,
-        filter: (path) => basename(path) !== 'node_modules',
-      })
-    }
+    if (/^(node_modules|build|prebuilds|\..*)$/.test(name)) continue
+    cpSync(join(repository, name), join(copy, name), { recursive: true, filter: (path) => !isLeftOut(path) })
   }
   symlinkSync(join(repository, 'node_modules'), join(copy, 'node_modules'), 'junction')
   npm(copy, ['pack', '--pack-destination', folder])
