@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createSeeded } from '../../src/generator/create.js'
 import {
   composeId,
@@ -159,6 +159,12 @@ export function proveParity(scripts: number): void {
   it(`make the same ids and the same errors from each of ${scripts} scripts`, () => {
     let total = 0
     const failures = new Map<string, number>()
+    // A third of the time would go into the stacks of errors, which nobody reads.
+    const { stackTraceLimit } = Error
+    onTestFinished(() => {
+      Error.stackTraceLimit = stackTraceLimit
+    })
+    Error.stackTraceLimit = 0
     fc.assert(
       fc.property(
         options,

@@ -18,21 +18,20 @@ const requestsOfProof = 13
 const writesOfProof = 8
 const isOfProof = ({ name }: Call) => name.startsWith('graupel.proof/')
 
-/** A new bucket for each test of a block, and the stores on it that the test has opened. */
+/** A bucket, and the stores on it that the test has opened. */
 class Bucket {
   service = new BucketServer()
   port = 0
   readonly #closing: (() => unknown)[] = []
 
-  constructor() {
-    beforeEach(async () => {
-      this.service = new BucketServer()
-      this.port = await this.service.listen()
-    })
-    afterEach(() => {
-      for (const close of this.#closing.splice(0)) close()
-      this.service.close()
-    })
+  async begin(): Promise<void> {
+    this.service = new BucketServer()
+    this.port = await this.service.listen()
+  }
+
+  end(): void {
+    for (const close of this.#closing.splice(0)) close()
+    this.service.close()
   }
 
   async openBy(open: Open): Promise<ObjectStore> {
@@ -54,10 +53,37 @@ class Bucket {
   }
 }
 
+const conditions = ['ifNoneMatch', 'ifMatch', 'ifMatch of a missing object'] as const
+
+/**
+ * The conditions that a bucket ignores at a step of the proof. The SDKs take most of the time, so they try one
+ * condition at each step, and only the small client tries all: the proof is the same for all clients.
+ */
+const ignoredAt = (step: number, client: string) =>
+  client === 'aws4fetch' ? conditions : conditions.filter((_, i) => i === step % conditions.length)
+
+/** A new bucket for each test of a block. */
+function bucketOfEachTest(): Bucket {
+  const bucket = new Bucket()
+  beforeEach(() => bucket.begin())
+  afterEach(() => bucket.end())
+  return bucket
+}
+
+/** Proves something for each step, on a bucket of its own. Side by side, because the clients wait most of the time. */
+async function forEachStep(steps: number, prove: (bucket: Bucket, step: number) => Promise<void>): Promise<void> {
+  const proving = Array.from({ length: steps }, async (_, i) => {
+    const bucket = new Bucket()
+    await bucket.begin()
+    await prove(bucket, i + 1).finally(() => bucket.end())
+  })
+  await Promise.all(proving)
+}
+
 // The clients side by side, because most of the time is spent waiting.
 describe.concurrent.each(Object.entries({ ...s3Clients, ...googleClients }))('a bucket by %s', (name, open) => {
   describe.sequential('in turn', () => {
-    const bucket = new Bucket()
+    const bucket = bucketOfEachTest()
     it.each<[string, Habits['ignores'], string]>([
       ['If-None-Match', ['ifNoneMatch'], 'writes over an object despite If-None-Match'],
       ['If-Match', ['ifMatch'], 'lets two writes land that expect the same ETag'],
@@ -99,8 +125,8 @@ describe.concurrent.each(Object.entries({ ...s3Clients, ...googleClients }))('a 
       expect(bucket.leftBehind()).toEqual([])
     })
 
-    it('is never proved by a lost answer, and is proved later', async () => {
-      for (let lost = 1; lost <= requestsOfProof; lost++) {
+    it('is never proved by a lost answer, and is proved later', () =>
+      forEachStep(requestsOfProof, async (bucket, lost) => {
         let count = 0
         let action = ''
         bucket.service.habits = {
@@ -118,37 +144,35 @@ describe.concurrent.each(Object.entries({ ...s3Clients, ...googleClients }))('a 
         } else expect(outcome, `lost answer ${lost}`).toBeUndefined()
         await store.prove()
         expect(bucket.leftBehind(), `lost answer ${lost}`).toEqual([])
-      }
-    })
+      }))
 
-    it('is never proved by a 409, which says nothing about the condition, and is proved later', async () => {
-      const conflictsAt = (step: number, ignores: Habits['ignores'] = []) => {
-        let writes = 0
-        bucket.service.habits = {
-          ignores,
-          before(call) {
-            const isWrite = isOfProof(call) && call.action === 'PutObject'
-            bucket.service.habits.fault = isWrite && ++writes === step ? 'answers conflicts' : undefined
-          },
+    it('is never proved by a 409, which says nothing about the condition, and is proved later', () =>
+      forEachStep(writesOfProof, async (bucket, step) => {
+        const conflicts = (ignores: Habits['ignores'] = []) => {
+          let writes = 0
+          bucket.service.habits = {
+            ignores,
+            before(call) {
+              const isWrite = isOfProof(call) && call.action === 'PutObject'
+              bucket.service.habits.fault = isWrite && ++writes === step ? 'answers conflicts' : undefined
+            },
+          }
         }
-      }
-      for (let step = 1; step <= writesOfProof; step++) {
-        for (const ignored of ['ifNoneMatch', 'ifMatch', 'ifMatch of a missing object'] as const) {
-          conflictsAt(step, [ignored])
+        for (const ignored of ignoredAt(step, name)) {
+          conflicts([ignored])
           const outcome = await (await bucket.openBy(open)).prove().catch((error: Error) => error)
           expect(outcome, `${ignored}, a 409 to write ${step}`).toBeInstanceOf(Error)
         }
-        conflictsAt(step)
+        conflicts()
         const store = await bucket.openBy(open)
         await store.prove().catch(() => {})
         await store.prove()
-      }
-      expect(bucket.service.names().filter((name) => name.includes('none'))).toEqual([])
-    })
+        expect(bucket.service.names().filter((name) => name.includes('none'))).toEqual([])
+      }))
 
     it('is never proved if a rule removes the object, and the bucket ignores a condition', async () => {
-      for (const ignored of ['ifNoneMatch', 'ifMatch', 'ifMatch of a missing object'] as const) {
-        for (let step = 1; step <= requestsOfProof; step++) {
+      for (let step = 1; step <= requestsOfProof; step++) {
+        for (const ignored of ignoredAt(step, name)) {
           let count = 0
           bucket.service.habits = {
             ignores: [ignored],
@@ -301,7 +325,7 @@ describe.concurrent.each(Object.entries({ ...s3Clients, ...googleClients }))('a 
 })
 
 describe.each(Object.entries(s3Clients))('equal ETags of two writes, by %s', (_, open) => {
-  const bucket = new Bucket()
+  const bucket = bucketOfEachTest()
   it('are refused, also if a second ends during the proof', async () => {
     for (let before = 0; before <= writesOfProof; before++) {
       let landed = 0
@@ -315,7 +339,7 @@ describe.each(Object.entries(s3Clients))('equal ETags of two writes, by %s', (_,
 })
 
 describe('a bucket', () => {
-  const bucket = new Bucket()
+  const bucket = bucketOfEachTest()
 
   it('a service without conditional writes is refused', async () => {
     bucket.service.habits = { fault: 'has no conditional writes' }
@@ -345,7 +369,7 @@ describe('a bucket', () => {
 })
 
 describe('without the proof', () => {
-  const bucket = new Bucket()
+  const bucket = bucketOfEachTest()
   const children: ChildProcess[] = []
   afterEach(() => {
     for (const child of children.splice(0)) child.kill('SIGKILL')
