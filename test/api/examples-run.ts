@@ -14,7 +14,7 @@ const runInTurn = fileURLToPath(new URL('./programs/run-in-turn.js', import.meta
 /** The default URL of the service. The examples share one service, whose URL replaces it. */
 const serviceUrl = 'http://127.0.0.1:4728'
 
-/** Code that changes its process or the state of the host, or that depends on them. It gets its own process. */
+/** Code that uses its process, or keeps state on the host. It gets a process of its own. */
 const needsProcess = /\bprocess\.(?!exitCode)|\bstate: |\bglobalThis\b|node:(worker_threads|cluster|child_process)/
 
 interface Example {
@@ -55,7 +55,10 @@ export class ExamplesRun {
     }
   }
 
-  /** Runs examples in one process. Returns the errors of each file that has ended, and how the process ended. */
+  /**
+   * Runs examples in one process. Returns the errors of each file that has ended, and how the process has
+   * ended.
+   */
   async #run(examples: readonly Example[]): Promise<Map<string, string>> {
     for (const { file, text } of examples) {
       if (text.includes(serviceUrl)) this.#service ??= serve().then(({ url }) => url)

@@ -72,7 +72,10 @@ function bucketOfEachTest(): Bucket {
   return bucket
 }
 
-/** Proves something for each step, on a bucket of its own. Side by side, because the clients wait most of the time. */
+/**
+ * Proves something for each step, on a bucket of its own: side by side, because the clients wait most of the
+ * time.
+ */
 async function forEachStep(steps: number, prove: (bucket: Bucket, step: number) => Promise<void>): Promise<void> {
   const proving = Array.from({ length: steps }, async (_, i) => {
     const bucket = new Bucket()

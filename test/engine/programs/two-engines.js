@@ -6,7 +6,6 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { Worker } from 'node:worker_threads'
-import { build } from 'esbuild'
 import * as graupel from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { memoryStore } from 'graupel/stores'
@@ -25,6 +24,7 @@ const copies = {
     return /** @type {typeof graupel} */ (realm.exports)
   },
   'a bundle': async () => {
+    const { build } = await import('esbuild')
     const bundle = join(process.cwd(), `bundle-${process.pid}.cjs`)
     await build({ entryPoints: [file], bundle: true, platform: 'node', outfile: bundle, logLevel: 'silent' })
     return require(bundle)
