@@ -15,7 +15,7 @@ const runInTurn = fileURLToPath(new URL('./programs/run-in-turn.js', import.meta
 const serviceUrl = 'http://127.0.0.1:4728'
 
 /** Code that uses its process, or keeps state on the host. It gets a process of its own. */
-const needsProcess = /\bprocess\.(?!exitCode)|\bstate: |\bglobalThis\b|node:(worker_threads|cluster|child_process)/
+const needsProcess = /\bprocess\.|\bstate: |\bglobalThis\b|node:(worker_threads|cluster|child_process)/
 
 interface Example {
   readonly file: string
