@@ -112,9 +112,8 @@ export default defineConfig(({ mode }) => {
       pool: 'forks',
       // Without the cache, each file transforms all sources again.
       experimental: { fsModuleCache: true },
-      // Many tests start threads and processes themselves, so more files at once would only slow each other
-      // down. Long tests also wait for servers, and a third file uses that time.
-      maxWorkers: mode === 'long' || mode === 'all' ? 3 : 2,
+      // More than processors, because many tests wait: for servers, processes and leases that lapse.
+      maxWorkers: 3,
       sequence: { sequencer: SlowFirst },
       // Only for what hangs: on a busy machine an installation, a compilation or a search takes minutes.
       testTimeout: 600_000,
