@@ -113,7 +113,7 @@ export default defineConfig(({ mode }) => {
       // Without the cache, each file transforms all sources again.
       experimental: { fsModuleCache: true },
       // More than processors, because many tests wait: for servers, processes and leases that lapse.
-      maxWorkers: 3,
+      maxWorkers: 4,
       sequence: { sequencer: SlowFirst },
       // Only for what hangs: on a busy machine an installation, a compilation or a search takes minutes.
       testTimeout: 600_000,
