@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
 import { serve } from '../server/support/process.ts'
@@ -76,7 +77,8 @@ export class ExamplesRun {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       texts.errors += text
     })
-    child.stdio[3]?.on('data', (text) => {
+    const told = child.stdio[3] as Readable
+    told.setEncoding('utf8').on('data', (text: string) => {
       texts.outcomes += text
     })
     const [code, signal] = await once(child, 'close')
