@@ -112,8 +112,9 @@ export default defineConfig(({ mode }) => {
       pool: 'forks',
       // Without the cache, each file transforms all sources again.
       experimental: { fsModuleCache: true },
-      // More than processors, because many tests wait: for servers, processes and leases that lapse.
-      maxWorkers: 4,
+      // More than two processors, because many tests wait: for servers, processes and leases that lapse. Long
+      // tests wait less.
+      maxWorkers: mode === 'long' || mode === 'all' ? 3 : 4,
       sequence: { sequencer: SlowFirst },
       // Only for what hangs: on a busy machine an installation, a compilation or a search takes minutes.
       testTimeout: 600_000,
