@@ -26,18 +26,21 @@ export async function statesIn(folder: string): Promise<Listed[]> {
 
 /** Lists the pages in a folder; none if there is no folder. @throws GraupelError `ERR_STATE_UNAVAILABLE` */
 export async function pagesIn(folder: string): Promise<(State | Broken)[]> {
-  const found: (State | Broken)[] = []
-  for (const name of namesIn(folder).filter(isPageName)) {
-    const path = join(folder, name)
-    try {
-      found.push(await readState(path))
-    } catch (error) {
-      const { cause } = error as GraupelError
-      // Deleted since its name was read.
-      if (cause === undefined || !hasCode(cause, 'ENOENT')) found.push({ path, error: error as GraupelError })
-    }
+  const paths = namesIn(folder)
+    .filter(isPageName)
+    .map((name) => join(folder, name))
+  // Side by side, because a damaged page is read several times, and an older release may have left many.
+  return (await Promise.all(paths.map(pageOrError))).filter((page) => page !== undefined)
+}
+
+/** Reads a page. Returns `undefined` if it was deleted since its name was read. */
+async function pageOrError(path: string): Promise<State | Broken | undefined> {
+  try {
+    return await readState(path)
+  } catch (error) {
+    const { cause } = error as GraupelError
+    return cause !== undefined && hasCode(cause, 'ENOENT') ? undefined : { path, error: error as GraupelError }
   }
-  return found
 }
 
 function claimsIn(folder: string): (Claim | Broken)[] {
