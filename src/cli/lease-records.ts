@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { platform } from '#platform'
 import { type ErrorCode, GraupelError } from '../core/errors.js'
 import { Group, lifeName, shardNodes } from '../lease/group.js'
 import { maxWindowMs } from '../lease/options.js'
@@ -181,7 +182,7 @@ export async function forgetNode(calls: StoreCalls, group: FoundGroup, node: num
     const record = isUnreadable(found) ? freshRecord(group, nowMs) : forgottenRecord(found, nowMs)
     const untilMs = group.group.timeOf(record.ceiling)
     const text = writeLease(group.group, record)
-    const written = await calls.write(entry.key, text, entry.version, performance.now() + writeMs)
+    const written = await calls.write(entry.key, text, entry.version, platform.monotonicMs() + writeMs)
     if (!written.landed) continue
     return {
       node: { name: `${node}`, node, record, entry, untilMs },

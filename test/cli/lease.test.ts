@@ -1,11 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { type FoundGroup, forgetNode, groupsIn } from '../../src/cli/lease-records.js'
 import { createGenerator, defineLayout, layouts } from '../../src/index.js'
 import { acquireLease } from '../../src/lease/index.js'
-import { StoreCalls } from '../../src/stores/calls.js'
 import { memoryStore, type Store } from '../../src/stores/index.js'
+import { callsOf } from '../stores/real-time.ts'
 import { freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 import { until } from '../support/until.js'
@@ -232,17 +233,17 @@ describe('graupel lease forget', () => {
     const inner = memoryStore()
     const { lease, record, put, group } = await groupIn(inner, layouts.twitter, 'orders')
     let changes: object[] = []
-    /** Another process writes immediately before each write. */
+    /** Another process writes immediately before each write, which takes time, as over a network. */
     const store: Store = {
       ...inner,
       async write(key, value, expected, signal) {
         const change = changes.shift()
         if (change !== undefined) await put(7, JSON.stringify({ ...(await record(7)), ...change }))
+        await sleep(5)
         return inner.write(key, value, expected, signal)
       },
     }
-    const clock = { monotonicMs: () => performance.now(), later: () => () => {}, random: Math.random }
-    const calls = new StoreCalls(store, clock, 1000)
+    const calls = callsOf(store, 1000)
     const [found] = (await groupsIn(calls)) as [FoundGroup]
     const forget = () => forgetNode(calls, found, 7, { held: true, damaged: false })
 

@@ -158,7 +158,9 @@ describeWith(['postgres'], 'PostgreSQL', () => {
       for (const statement of store.ddl.split('\n')) await admin.query(statement)
       await admin.query('GRANT SELECT, INSERT, UPDATE ON "Order", "Order_sums" TO weak')
       await store.setup()
-      for (const { run } of storeContract(async () => store)) await run()
+      // Leases need no right to delete.
+      const { remove: _, ...unremoving } = store
+      for (const { run } of storeContract(async () => unremoving)) await run()
     })
 
     it('lets many clients make the tables at once', async () => {

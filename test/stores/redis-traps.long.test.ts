@@ -90,7 +90,9 @@ describeWith(['redis'], 'Redis', () => {
     const { Redis } = load('ioredis')
     const client = new Redis({ port: server.port, username: 'fleet', password: 'secret', enableReadyCheck: false })
     used.push(() => client.disconnect())
-    for (const { run } of storeContract(async () => redisStore(client))) await run()
+    // Leases do not need HDEL.
+    const { remove: _, ...unremoving } = redisStore(client)
+    for (const { run } of storeContract(async () => unremoving)) await run()
   })
 
   it('does not change a record by reading it', async () => {

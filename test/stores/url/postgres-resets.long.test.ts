@@ -1,14 +1,13 @@
 import { connect, createServer, type Socket, type Server as TcpServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { platform } from '#platform'
-import { StoreCalls } from '../../../src/stores/calls.js'
 import { openStore } from '../../../src/stores/url/index.js'
 import { projectWith } from '../../cli/fleet.ts'
 import { describeWith } from '../../support/needs.ts'
 import { until } from '../../support/until.ts'
 import { host, load } from '../kinds/kind.ts'
 import { startPostgres } from '../kinds/postgres.ts'
+import { callsOf, inSeconds } from '../real-time.ts'
 import type { Server } from '../servers.ts'
 
 // Two defects of postgres.js 3.4.9. It asks a new connection for types, and an error meanwhile is uncaught. A
@@ -106,8 +105,8 @@ describeWith(['postgres'], 'a network that resets connections', () => {
     const { store, close } = await openStore(`postgres://postgres@${host}:${port()}/postgres`, {
       clientsOf: `${projectWith('postgres')}/`,
     })
-    const calls = new StoreCalls(store, platform, 500)
-    await calls.write('folder/2', 'one', undefined, performance.now() + 10_000)
+    const calls = callsOf(store, 500)
+    await calls.write('folder/2', 'one', undefined, inSeconds(10))
     for (let round = 0; round < 3; round++) {
       await breakDown(() => calls.read('folder/2'))
       // A client of its own would need more than half a minute: a dozen of attempts, each with a limit of
