@@ -133,7 +133,7 @@ function printingProgram({ code }: { readonly code: string }): string {
     .replace("'http://127.0.0.1:8500'", 'process.env.CONSUL_HTTP_ADDR')
     // The programs of a test end within seconds.
     .replace('windowMs: 60_000', 'windowMs: 6000')
-    .replace("'http://127.0.0.1:4728'", 'process.env.GRAUPEL_URL')
+    .replace("'http://10.0.0.5:4728', token: process.env.GRAUPEL_TOKEN, durable: false", 'process.env.GRAUPEL_URL')
     // Some programs end at once.
     .replace(/^await (lease\.release|store\.close)\(\).*$/gm, '')
   writeFileSync(join(folder, name), `${here}\n${printing}`)
