@@ -93,7 +93,7 @@ async function runCommand([name, ...words]: readonly string[], streams: Streams)
 }
 
 /**
- * Makes a command of its manual and its work.
+ * Makes a command from its manual and the function that does its work.
  *
  * @param work - Resolves to the exit code if that is not 0: some commands succeed with another code.
  */

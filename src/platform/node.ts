@@ -173,7 +173,8 @@ export const platform: Platform = {
   },
 
   random: Math.random,
-  // A function of its own: this module and the core import each other, and `require` loads this one first.
+  // Called and not passed: this module and the core import each other, so `require` loads the platform before
+  // the core has exported `systemUuid`.
   systemUuid: () => systemUuid(),
   processName: () => `${process.getBuiltinModule('node:os').hostname()}/${process.pid}`,
 }

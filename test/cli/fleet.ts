@@ -15,7 +15,7 @@ import { hangMs } from '../support/until.ts'
 // Stores for the command line, and folders with clients of these stores, as in projects of users.
 
 const clients = installOnce('test/stores/clients', ['--ignore-scripts'])
-// Not removed with the test file, because a process that runs several files loads this module once.
+// The end of the run removes the shared folder, and so the folders of all fleets.
 const root = mkdtempSync(join(inject('sharedFolder'), 'fleet-'))
 let count = 0
 

@@ -37,10 +37,10 @@ const chunkBytes = 4096
 let isRunning = false
 
 /**
- * Runs `graupel` to its end in this process, whose environment it changes meanwhile. For what a command
- * reads, prints and refuses. `spawnGraupel` is for what its process takes part in: ids and leases that it
- * holds, files that are open by this process, the engine, signals, pipes that close, the zone of its clock,
- * clients in its folder. test/cli/processes.test.ts compares both.
+ * Runs `graupel` to its end in this process, and changes the environment meanwhile. Use it to test what a
+ * command reads, prints and refuses. `spawnGraupel` is for what its process takes part in: ids and leases
+ * that it holds, files that are open by this process, the engine, signals, pipes that close, the zone of its
+ * clock, clients in its folder. test/cli/processes.test.ts compares both.
  */
 export async function graupel(words: readonly string[], variables: Variables = {}, input = ''): Promise<Run> {
   if (isRunning) throw new Error('graupel runs already, and runs share the environment; await the other run first')
