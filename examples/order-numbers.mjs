@@ -10,7 +10,7 @@ import { postgresStore } from 'graupel/stores/postgres'
 import pg from 'pg'
 
 const connectionString = process.env.DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
-const pool = new pg.Pool({ connectionString, max: 2, query_timeout: 3000 })
+const pool = new pg.Pool({ connectionString, max: 2, query_timeout: 3000, connectionTimeoutMillis: 3000 })
 pool.on('error', (error) => console.error(`PostgreSQL: ${error.message}`))
 
 const store = postgresStore(pool)

@@ -14,8 +14,9 @@ import pg from 'pg'
 subscribe('graupel:lease', ({ type, node }) => console.error(`${type}, node ${node}`))
 
 const connectionString = process.env.DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
-// For leases alone. A connection that goes silent for three seconds is replaced.
-const pool = new pg.Pool({ connectionString, max: 2, query_timeout: 3000 })
+// For leases alone. A connection that goes silent for three seconds is replaced; without the limit for
+// connecting, pool.end() would wait as long as the server hangs.
+const pool = new pg.Pool({ connectionString, max: 2, query_timeout: 3000, connectionTimeoutMillis: 3000 })
 pool.on('error', (error) => console.error(`PostgreSQL: ${error.message}`))
 
 const store = postgresStore(pool)

@@ -59,7 +59,7 @@ const flushed = `set_config('synchronous_commit', (${levels})[greatest(${session
  * the tables are missing or may not be made; and with GraupelError `ERR_STORE_UNSAFE` if the connection has
  * an open transaction, or finds another table than new connections do.
  * @example
- * const pool = new pg.Pool({ max: 2, query_timeout: 3000 })
+ * const pool = new pg.Pool({ max: 2, query_timeout: 3000, connectionTimeoutMillis: 3000 })
  * const store = postgresStore(pool)
  * await store.setup()
  * await store.write('settings/first', 'one', undefined)
