@@ -1,5 +1,4 @@
 import { hostname } from 'node:os'
-import { platform } from '#platform'
 import { type ErrorCode, GraupelError } from '../core/errors.js'
 import { Group, lifeName, shardNodes } from '../lease/group.js'
 import { maxWindowMs } from '../lease/options.js'
@@ -182,7 +181,7 @@ export async function forgetNode(calls: StoreCalls, group: FoundGroup, node: num
     const record = isUnreadable(found) ? freshRecord(group, nowMs) : forgottenRecord(found, nowMs)
     const untilMs = group.group.timeOf(record.ceiling)
     const text = writeLease(group.group, record)
-    const written = await calls.write(entry.key, text, entry.version, platform.monotonicMs() + writeMs)
+    const written = await calls.write(entry.key, text, entry.version, writeMs)
     if (!written.landed) continue
     return {
       node: { name: `${node}`, node, record, entry, untilMs },

@@ -118,13 +118,13 @@ export class CounterProtocol {
   /**
    * Takes counts of a period, from {@link nextOf} on, by a write. If the write lands, the counts are held.
    *
-   * @param untilMs - Monotonic milliseconds at which a write whose outcome is not known is given up.
+   * @param withinMs - After how many milliseconds a write whose outcome is not known is given up.
    * @returns Whether the write has landed. Otherwise an earlier write of this process may have landed, and
    * its counts are held.
    * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID` if the outcome is not known; a later
    * write finds it out; `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`.
    */
-  async write(period: string, count: number, untilMs: number): Promise<boolean> {
+  async write(period: string, count: number, withinMs: number): Promise<boolean> {
     this.#leaveCopied()
     const range = { period, first: this.nextOf(period), count }
     const end: Position = { period, count: range.first + count - 1 }
@@ -132,7 +132,7 @@ export class CounterProtocol {
     const { version } = this.#known
     const writers = addWriter(this.#known.writers, this.#writer, attempt)
     this.#pending.set(attempt, range)
-    const written = await this.#calls.write(this.#rules.key, writeCounter(this.#rules, end, writers), version, untilMs)
+    const written = await this.#calls.write(this.#rules.key, writeCounter(this.#rules, end, writers), version, withinMs)
     if (!written.landed) {
       this.#meet(written.found)
       return this.#landed === attempt

@@ -158,7 +158,8 @@ export class CounterQueue {
     const untilMs = Math.max(least, this.#clock.monotonicMs() + this.#rules.writeMs)
     // Read after the calls were made: a number is counted between its call and its answer, on the right side
     // of a boundary.
-    const storeMs = this.#rules.hasTime ? await this.#calls.nowMs(undefined, undefined, untilMs) : 0
+    const leftMs = () => untilMs - this.#clock.monotonicMs()
+    const storeMs = this.#rules.hasTime ? await this.#calls.nowMs(undefined, undefined, leftMs()) : 0
     const nowMs = storeMs ?? this.#clock.wallMs()
     const moment = this.#protocol.momentAt(nowMs)
     const left = await this.#giveHeld(callers, moment)
@@ -166,7 +167,7 @@ export class CounterQueue {
     if (fitting.length === 0 || this.#isClosed) return fitting
     const count = fitting.reduce((sum, caller) => sum + caller.count, 0)
     const startMs = this.#clock.monotonicMs()
-    const hasLanded = await this.#protocol.write(moment.period, count, untilMs)
+    const hasLanded = await this.#protocol.write(moment.period, count, leftMs())
     const endMs = this.#clock.monotonicMs()
     if (hasLanded) {
       this.writes++

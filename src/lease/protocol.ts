@@ -189,13 +189,7 @@ export class LeaseProtocol {
   }
 
   #put(key: string, value: string, expected: string | undefined, signal: AbortSignal | undefined): Promise<Written> {
-    return this.#parts.calls.write(
-      key,
-      value,
-      expected,
-      this.#parts.clock.monotonicMs() + this.#parts.rules.writeMs,
-      signal,
-    )
+    return this.#parts.calls.write(key, value, expected, this.#parts.rules.writeMs, signal)
   }
 
   /** Takes a free node, unless another process is faster. */

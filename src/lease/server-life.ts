@@ -187,8 +187,8 @@ export class ServerLife {
   ): Promise<void> {
     const { nodes, epochMs, tickMs } = this.#parts.group.layout
     const record: GroupRecord = { nodes, epochMs, tickMs, incarnation, sinceMs, attempt: this.#parts.clock.newToken() }
-    const untilMs = this.#parts.clock.monotonicMs() + this.#parts.rules.writeMs
-    await this.#parts.calls.write(key, writeRecord(this.#parts.group.ids, record), expected, untilMs, signal)
+    const { writeMs } = this.#parts.rules
+    await this.#parts.calls.write(key, writeRecord(this.#parts.group.ids, record), expected, writeMs, signal)
   }
 
   /**

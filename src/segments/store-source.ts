@@ -54,7 +54,7 @@ export class StoreSource implements SegmentSource {
       const segment = nextSegment(range, from + gap * BigInt(range.stride), count)
       const next = lastOf(segment, range) + 1n
       const value = writeSegments(segments, { next, incarnation }, newToken())
-      const written = await this.#calls.write(key, value, entry?.version, monotonicMs() + writeMs, signal)
+      const written = await this.#calls.write(key, value, entry?.version, writeMs, signal)
       // After a failover, the write may have landed on an earlier record, because the later records were
       // forgotten.
       if (written.landed && (await this.#incarnation(key, signal)) === incarnation) {

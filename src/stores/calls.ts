@@ -37,11 +37,12 @@ export class StoreCalls {
     this.#callTimeoutMs = callTimeoutMs
   }
 
-  /**
-   * @param untilMs - Monotonic milliseconds at which the call is given up.
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; the reason of the signal.
-   */
-  async read(key: string, signal?: AbortSignal, untilMs?: number): Promise<StoreEntry | undefined> {
+  /** @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; the reason of the signal. */
+  read(key: string, signal?: AbortSignal): Promise<StoreEntry | undefined> {
+    return this.#read(key, signal)
+  }
+
+  async #read(key: string, signal: AbortSignal | undefined, untilMs?: number): Promise<StoreEntry | undefined> {
     const entry = await this.#call('read', signal, (own) => this.store.read(key, own), untilMs)
     return this.#checkEntry('read', key, entry)
   }
@@ -60,10 +61,11 @@ export class StoreCalls {
   /**
    * Reads the clock of the server that has a key; `undefined` if the store has no clock.
    *
-   * @param untilMs - Monotonic milliseconds at which the call is given up. @throws as `read`
+   * @param withinMs - After how many milliseconds the call is given up. @throws as `read`
    */
-  async nowMs(signal?: AbortSignal, key?: string, untilMs?: number): Promise<number | undefined> {
+  async nowMs(signal?: AbortSignal, key?: string, withinMs?: number): Promise<number | undefined> {
     if (this.store.nowMs === undefined) return undefined
+    const untilMs = withinMs === undefined ? undefined : this.#clock.monotonicMs() + withinMs
     const nowMs: unknown = await this.#call('nowMs', signal, (own) => this.store.nowMs?.(own, key), untilMs)
     if (typeof nowMs === 'number' && Math.abs(nowMs) <= maxDateMs) return nowMs
     throw this.#invalid('nowMs', nowMs, 'milliseconds since 1970')
@@ -112,7 +114,7 @@ export class StoreCalls {
    *
    * @param expected - As in {@link Store.write}. Each attempt expects this version, or the version of an
    * earlier attempt that has landed.
-   * @param untilMs - Monotonic milliseconds at which the call is given up, whatever it waits for.
+   * @param withinMs - After how many milliseconds the call is given up, whatever it waits for.
    * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the outcome is not known by then; `ERR_STORE_INVALID`;
    * the reason of the signal.
    */
@@ -120,9 +122,10 @@ export class StoreCalls {
     key: string,
     value: string,
     expected: string | undefined,
-    untilMs: number,
+    withinMs: number,
     signal?: AbortSignal,
   ): Promise<Written> {
+    const untilMs = this.#clock.monotonicMs() + withinMs
     let cause: unknown
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       try {
@@ -140,7 +143,7 @@ export class StoreCalls {
         cause = error
       }
       try {
-        const found = await this.read(key, signal, untilMs)
+        const found = await this.#read(key, signal, untilMs)
         if (found?.value === value) expected = found.version
         // The version from before does not prove that the write has failed, because the write may be under
         // way. So it is repeated.

@@ -21,7 +21,7 @@ function callsOf(changes: Partial<Store> = {}): StoreCalls {
 }
 
 const write = (calls: StoreCalls, value: string, expected?: string, signal?: AbortSignal) =>
-  time.until(calls.write(key, value, expected, time.monotonicMs() + 1000, signal))
+  time.until(calls.write(key, value, expected, 1000, signal))
 
 /** A store whose first writes fail in the given ways; later writes succeed. */
 function writesLike(

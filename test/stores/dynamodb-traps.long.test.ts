@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 import { denied, type Gate, type Refusal, startGate } from './dynamodb-gate.ts'
 import { documentOf, dynamodbClient, dynamodbUrl, startDynamodb } from './kinds/dynamodb.ts'
 import { host } from './kinds/kind.ts'
-import { callsOf, inSeconds } from './real-time.ts'
+import { callsOf } from './real-time.ts'
 import type { Server } from './servers.ts'
 
 // What is particular to DynamoDB, with the AWS SDK on dynalite.
@@ -58,7 +58,7 @@ describe('the AWS SDK', () => {
     const found = await store.read(key)
     expect(found?.value).toBe('second')
     isLossy = true
-    const written = await callsOf(store).write(key, 'third', found?.version, inSeconds(10))
+    const written = await callsOf(store).write(key, 'third', found?.version, 10_000)
     expect(written).toEqual({ landed: true, version: (await store.read(key))?.version })
     expect(lost).toEqual([1, 1])
   })

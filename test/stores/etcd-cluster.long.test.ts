@@ -7,7 +7,7 @@ import { duplicatesAmong, isAscending } from '../support/ids.js'
 import { describeWith } from '../support/needs.ts'
 import { eventually, until } from '../support/until.js'
 import { etcdctl, etcdLeader, startEtcdCluster } from './kinds/etcd.ts'
-import { callsOf, inSeconds } from './real-time.ts'
+import { callsOf } from './real-time.ts'
 import type { Server } from './servers.ts'
 
 // A cluster of three members; one member is killed or stopped.
@@ -133,7 +133,7 @@ describeWith(['etcd'], 'etcd of three', () => {
           }
           // If the stopped member was the leader, the others have to elect a new leader.
           await eventually(() => calls.read('stopped/1'))
-          expect(await calls.write(`stopped/${i}`, 'x', undefined, inSeconds(30))).toMatchObject({
+          expect(await calls.write(`stopped/${i}`, 'x', undefined, 30_000)).toMatchObject({
             landed: true,
           })
         }

@@ -5,7 +5,7 @@ import { eventually } from '../support/until.ts'
 import { describeServers } from './kinds/describe.ts'
 import type { Opened } from './kinds/kind.ts'
 import { type LossyProxy, startProxy } from './proxy.ts'
-import { callsOf, inSeconds } from './real-time.ts'
+import { callsOf } from './real-time.ts'
 
 // Writes whose reply is lost, is late, or never comes, by each client with its defaults.
 
@@ -52,7 +52,7 @@ describeServers(
 
       it('a write whose reply is cut off is found to have landed', async () => {
         proxy.cutReplyTo(onWire('cut me off'))
-        const written = await callsOf(store).write(key, 'cut me off', first, inSeconds(30))
+        const written = await callsOf(store).write(key, 'cut me off', first, 30_000)
         expect(proxy.cuts).toBe(1)
         await expectLanded(written, 'cut me off')
       })
@@ -61,7 +61,7 @@ describeServers(
         const release = proxy.hold()
         const calls = callsOf(store, 300)
         await expect(calls.read(key)).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
-        await expect(calls.write(key, 'x', first, inSeconds(1))).rejects.toMatchObject({
+        await expect(calls.write(key, 'x', first, 1000)).rejects.toMatchObject({
           code: 'ERR_STORE_UNAVAILABLE',
           message: expect.stringContaining('may or may not have written'),
         })
@@ -72,7 +72,7 @@ describeServers(
       it('a write that is held up, and lands beside its second attempt, lands once', async () => {
         const release = proxy.hold()
         const calls = callsOf(store, 300)
-        const writing = calls.write(key, 'late', first, inSeconds(30))
+        const writing = calls.write(key, 'late', first, 30_000)
         await expect(calls.read(key)).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
         release()
         await expectLanded(await writing, 'late')

@@ -6,7 +6,7 @@ import { projectWith } from '../cli/fleet.ts'
 import { eventually } from '../support/until.ts'
 import { host } from './kinds/kind.ts'
 import { mongodbClient, mongodbUrl, startMongodb } from './kinds/mongodb.ts'
-import { callsOf, inSeconds } from './real-time.ts'
+import { callsOf } from './real-time.ts'
 import type { Server } from './servers.ts'
 
 // What is particular to MongoDB, with its driver on a stand-in, which is not MongoDB.
@@ -88,7 +88,7 @@ describe('the calls of the store', () => {
     // The caller finds its write, and writes again for an answer.
     await failOnce('insert', { writeConcernError })
     const third = fresh()
-    const written = await callsOf(store).write(third, 'third', undefined, inSeconds(10))
+    const written = await callsOf(store).write(third, 'third', undefined, 10_000)
     expect(written).toEqual({ landed: true, version: (await store.read(third))?.version })
   })
 

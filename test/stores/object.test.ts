@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 import { BucketServer, type faults } from './buckets/server.ts'
 import { host, installClients, load, type Open, type Opened } from './kinds/kind.ts'
 import { googleClients, s3Clients, s3Options } from './kinds/object.ts'
-import { callsOf, inSeconds } from './real-time.ts'
+import { callsOf } from './real-time.ts'
 
 // Buckets by the real clients, on a stand-in for S3 and Google. servers.long.test.ts has azurite.
 
@@ -106,7 +106,7 @@ describe.concurrent.each(Object.entries(clients))('a bucket by %s', (name, open)
           service.habits.fault = ++conflicts <= 2 ? 'answers conflicts' : undefined
         },
       }
-      const written = await callsOf(opened.store).write('conflict/0', 'y', version, inSeconds(30))
+      const written = await callsOf(opened.store).write('conflict/0', 'y', version, 30_000)
       expect(written).toMatchObject({ landed: true })
     })
 

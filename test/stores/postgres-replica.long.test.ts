@@ -4,7 +4,7 @@ import { describeWith } from '../support/needs.ts'
 import { eventually } from '../support/until.ts'
 import { host, load } from './kinds/kind.ts'
 import { startPostgres, startStandby } from './kinds/postgres.ts'
-import { callsOf, inSeconds } from './real-time.ts'
+import { callsOf } from './real-time.ts'
 import type { Server } from './servers.ts'
 
 interface Pool {
@@ -53,7 +53,7 @@ describeWith(['postgres'], 'PostgreSQL with a synchronous replica', () => {
     const version = await store.write(key, 'before', undefined)
     await standby.signal('SIGTERM')
 
-    const writing = callsOf(store, 2000).write(key, 'after', version, inSeconds(8))
+    const writing = callsOf(store, 2000).write(key, 'after', version, 8000)
     const outcome = writing.then(
       () => 'counts',
       ({ code }) => code,
@@ -77,7 +77,7 @@ describeWith(['postgres'], 'PostgreSQL with a synchronous replica', () => {
     await store.setup()
     const version = await store.write(key, 'before', undefined)
     await standby.signal('SIGTERM')
-    const writing = callsOf(store, 2000).write(key, 'after', version, inSeconds(20))
+    const writing = callsOf(store, 2000).write(key, 'after', version, 20_000)
     await waitsForReplica()
     await primary.restart('SIGQUIT')
     expect((await eventually(() => store.read(key)))?.value).toBe('after')

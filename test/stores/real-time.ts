@@ -6,8 +6,3 @@ import type { Store } from '../../src/stores/store.js'
 export function callsOf(store: Store, callTimeoutMs = 2000): StoreCalls {
   return new StoreCalls(store, platform, callTimeoutMs)
 }
-
-/** The time until which a test lets attempts continue. */
-export function inSeconds(seconds: number): number {
-  return platform.monotonicMs() + seconds * 1000
-}

@@ -17,7 +17,7 @@ import { folder } from '../server/support/process.ts'
 import { read } from '../support/documents.ts'
 import { freshNamespace } from '../support/engines.js'
 import { until } from '../support/until.ts'
-import { callsOf, inSeconds } from './real-time.ts'
+import { callsOf } from './real-time.ts'
 
 // The store that a service lends, without a server of a database.
 
@@ -319,7 +319,7 @@ describe('a store over a service', () => {
     const version = await store.write('leases/g/0/1', 'one', undefined)
     isLost = true
     asked.length = 0
-    const written = await callsOf(store).write('leases/g/0/1', 'two', version, inSeconds(30))
+    const written = await callsOf(store).write('leases/g/0/1', 'two', version, 30_000)
     expect(asked).toEqual(['first write', 'second record', 'second write'])
     expect(written).toEqual({ landed: true, version: (await shared.read('leases/g/0/1'))?.version })
     expect((await shared.read('leases/g/0/1'))?.value).toBe('two')

@@ -48,7 +48,12 @@ const clients: Record<string, Record<string, Open>> = {
     'postgres.js': byUrl('postgres', 'postgres'),
     async 'pg of the page'(port) {
       const { Pool } = load('pg')
-      const pool = new Pool({ connectionString: postgres.url(port), max: 2, query_timeout: 3000, connectionTimeoutMillis: 3000 })
+      const pool = new Pool({
+        connectionString: postgres.url(port),
+        max: 2,
+        query_timeout: 3000,
+        connectionTimeoutMillis: 3000,
+      })
       return { store: postgresStore(pool), close: () => pool.end() }
     },
   },

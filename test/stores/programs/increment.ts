@@ -5,7 +5,7 @@ import { eventually } from '../../support/until.ts'
 import { cephClients } from '../kinds/ceph.ts'
 import { serverKinds } from '../kinds/index.ts'
 import { sqliteClients } from '../kinds/sqlite.ts'
-import { callsOf, inSeconds } from '../real-time.ts'
+import { callsOf } from '../real-time.ts'
 
 const [kind = '', client = '', at = '', key = '', count = ''] = process.argv.slice(2)
 const clients = kind === 'ceph' ? cephClients : serverKinds[kind]?.clients
@@ -23,7 +23,7 @@ for (let done = 0; done < Number(count); ) {
   const found = await eventually(() => calls.read(key))
   // StoreCalls requires another text for each write.
   const value = `${Number.parseInt(found?.value ?? '0', 10) + 1} ${crypto.randomUUID()}`
-  const { landed } = await calls.write(key, value, found?.version, inSeconds(100))
+  const { landed } = await calls.write(key, value, found?.version, 100_000)
   if (landed) done++
   else conflicts++
 }

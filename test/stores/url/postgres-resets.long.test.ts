@@ -7,7 +7,7 @@ import { describeWith } from '../../support/needs.ts'
 import { until } from '../../support/until.ts'
 import { host, load } from '../kinds/kind.ts'
 import { startPostgres } from '../kinds/postgres.ts'
-import { callsOf, inSeconds } from '../real-time.ts'
+import { callsOf } from '../real-time.ts'
 import type { Server } from '../servers.ts'
 
 // Two defects of postgres.js 3.4.9. It asks a new connection for types, and an error meanwhile is uncaught. A
@@ -106,7 +106,7 @@ describeWith(['postgres'], 'a network that resets connections', () => {
       clientsOf: `${projectWith('postgres')}/`,
     })
     const calls = callsOf(store, 500)
-    await calls.write('folder/2', 'one', undefined, inSeconds(10))
+    await calls.write('folder/2', 'one', undefined, 10_000)
     for (let round = 0; round < 3; round++) {
       await breakDown(() => calls.read('folder/2'))
       // A client of its own would need more than half a minute: a dozen of attempts, each with a limit of
