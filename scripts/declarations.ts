@@ -1,12 +1,15 @@
 // Makes the declarations of `dist` from `src`: tsc makes a file for each module, and rollup joins the
-// modules, a file for each entry. As in the JavaScript, `dist/core.d.cts` has what `graupel` shares with
-// other entries, and `dist/shared.d.cts` what others share: `graupel` needs no types of a system.
+// modules, a file for each entry. `dist/core.d.cts` has what `graupel` and the other entries without types of
+// a system share with any entry, and `dist/shared.d.cts` what the rest shares, such as `AbortSignal`.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { type PluginContext, type RenderedChunk, rollup } from 'rollup'
 import { dts } from 'rollup-plugin-dts'
 import { entries, replace } from './bundle.ts'
+
+/** The entries that compile without the types of Node or of browsers. */
+const withoutSystem = ['index', 'kind/index', 'mask/index', 'testing/index', 'uuid/index']
 
 export async function writeDeclarations(): Promise<void> {
   await replace('dist', /\.d\.c?ts$/, async (folder) => {
@@ -39,7 +42,7 @@ async function joinModules(modules: string, folder: string): Promise<void> {
       if (!message.includes('private shared type exports')) throw new Error(message)
     },
   })
-  const core = resolve(modules, 'index.d.ts')
+  const bare = withoutSystem.map((name) => resolve(modules, `${name}.d.ts`))
   const manualChunks = (id: string, { getModuleInfo }: Pick<PluginContext, 'getModuleInfo'>) => {
     const users = new Set<string>()
     const seen = new Set([id])
@@ -49,7 +52,7 @@ async function joinModules(modules: string, folder: string): Promise<void> {
       for (const importer of info?.importers ?? []) seen.add(importer)
     }
     if (users.size < 2) return undefined
-    return users.has(core) ? 'core' : 'shared'
+    return bare.some((entry) => users.has(entry)) ? 'core' : 'shared'
   }
   // rollup leaves these lines below the imports, where they have no effect.
   const banner = ({ moduleIds }: RenderedChunk) => {

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { createMask } from 'graupel/mask'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -118,6 +118,20 @@ describeWith(['native'], 'the tarball', () => {
 })
 
 describeWith(['native'], 'an installed package', () => {
+  test.each(['graupel', 'graupel/kind', 'graupel/mask', 'graupel/testing', 'graupel/uuid'])(
+    'compiles a program with %s without the types of Node or of browsers',
+    (entry) => {
+      const own = join(folder, entry)
+      mkdirSync(own, { recursive: true })
+      writeFileSync(join(own, 'consumer.ts'), `import type {} from '${entry}'\n`)
+      const compilerOptions = { ...{ noEmit: true, strict: true, lib: ['es2022'], types: [] }, module: 'nodenext' }
+      const paths = { [entry]: [join(packageFolder(project), exports[entry.replace('graupel', '.')].import.types)] }
+      writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...compilerOptions, paths } }))
+      const { stdout } = node(own, [join(repository, 'node_modules/typescript/bin/tsc'), '-p', '.'])
+      expect(stdout).toBe('')
+    },
+  )
+
   test('can be imported', () => {
     expect(run(project, engineAndIds)).toEqual({ result: [{ kind: 'native', file: binary }, 1000], warnings: [] })
   })
