@@ -4,6 +4,7 @@ import { basename, join, posix } from 'node:path'
 
 /** The documents of the service, and the pictures in them. */
 export const manual = [
+  'docs/availability.md',
   'docs/how-it-works.md',
   'docs/page-dark.webp',
   'docs/page-light.webp',
@@ -24,9 +25,11 @@ export function copyManual(): void {
   }
 }
 
-/** Leads links to the files of both packages. Neither has benchmarks.md, whose name stays without a link. */
+/** Leads links to the files of both packages. Of documents that neither has, the names stay. */
 function linksInPackages(text: string): string {
-  return text.replace(/\[([^\]]+)\]\(benchmarks\.md[^)]*\)/g, '$1').replace(/(?<=\]\()(?!https?:|#)[^)#]+/g, placeOf)
+  return text
+    .replace(/\[([^\]]+)\]\((?:benchmarks|[a-z]+-proof)\.md[^)]*\)/g, '$1')
+    .replace(/(?<=\]\()(?!https?:|#)[^)#]+/g, placeOf)
 }
 
 /** Returns the place of the target of a link, seen from the copy. npm puts graupel beside graupel-server. */

@@ -3,6 +3,7 @@ import { join, posix } from 'node:path'
 import { createMask } from 'graupel/mask'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { filesIn } from '../../scripts/bundle.ts'
+import { manual } from '../../scripts/manual.ts'
 import { repository } from '../support/documents.ts'
 import { describeWith } from '../support/needs.ts'
 import { copyProject, node, npm, packageFolder, run, temporaryFolder } from './consumer.ts'
@@ -103,6 +104,22 @@ describeWith(['native'], 'the tarball', () => {
         const place = leftOut.test(target) ? repository : root
         expect(existsSync(join(place, target)), `${document} links to ${link}`).toBe(true)
       }
+    }
+  })
+
+  test('contains every file to which the documents in the package of the service link, or that package does', () => {
+    const docs = join(repository, 'server/dist/docs')
+    const documents = readdirSync(docs).filter((name) => name.endsWith('.md'))
+    expect(documents).toEqual(manual.filter((file) => file.endsWith('.md')).map((file) => posix.basename(file)))
+    // npm puts both packages beside each other.
+    const placeOf = (link: string) =>
+      link.startsWith('../../../graupel/')
+        ? join(packageFolder(project), link.slice('../../../graupel/'.length))
+        : join(docs, link)
+    for (const document of documents) {
+      const text = readFileSync(join(docs, document), 'utf8')
+      for (const [, link = ''] of text.matchAll(/(?:\]\(|srcset="|src=")(?!https?:|#)([^)#"]+)/g))
+        expect(existsSync(placeOf(link)), `${document} links to ${link}`).toBe(true)
     }
   })
 

@@ -1,8 +1,7 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { engineInfo } from 'graupel'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { manual } from '../../scripts/manual.ts'
 import { type Serving, serve, servedBy } from '../server/support/process.ts'
 import { repository } from '../support/documents.ts'
 import { until } from '../support/until.ts'
@@ -42,18 +41,6 @@ test('the command runs, and no package has an install script', () => {
   const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'))
   const scripted = Object.keys(packages).filter((name) => packages[name].hasInstallScript)
   expect(scripted).toEqual([])
-})
-
-test('the package has the documents of the service, and each of their links leads to a file', () => {
-  const docs = join(project, 'node_modules/graupel-server/dist/docs')
-  const documents = readdirSync(docs).filter((name) => name.endsWith('.md'))
-  expect(documents).toEqual(manual.filter((file) => file.endsWith('.md')).map((file) => basename(file)))
-  for (const document of documents) {
-    const text = readFileSync(join(docs, document), 'utf8')
-    for (const [, link = ''] of text.matchAll(/(?:\]\(|srcset="|src=")(?!https?:|#)([^)#"]+)/g)) {
-      expect(existsSync(join(docs, link)), `${document} links to ${link}`).toBe(true)
-    }
-  }
 })
 
 test('workers have leases, ids and numbers on the TypeScript engine, and report that engine', async () => {
