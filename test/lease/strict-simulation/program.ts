@@ -47,10 +47,14 @@ export class Program extends Machine {
     return super.monotonicMs() * (1 + this.#drift)
   }
 
-  /** Sets the clock by the store's, mostly within the skew that is allowed. */
+  /**
+   * Sets the clock by the store's, mostly within the skew that is allowed. After the faults it is within it:
+   * else nobody may answer.
+   */
   setClock(): void {
-    const { random, shape, store } = this.#world
-    this.#skewMs = store.aheadMs() + (random() - 0.6) * shape.maxClockSkewMs * 1.6
+    const { random, shape, store, isCalm } = this.#world
+    const part = isCalm ? (random() - 0.5) * 0.5 : (random() - 0.6) * 1.6
+    this.#skewMs = store.aheadMs() + part * shape.maxClockSkewMs
   }
 
   stepClock(): void {
