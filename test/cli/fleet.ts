@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { inject, onTestFinished } from 'vitest'
+import { afterAll } from 'vitest'
 import type { Layout } from '../../src/index.js'
 import { Group } from '../../src/lease/group.js'
 import { type LeaseRecord, writeRecord } from '../../src/lease/record.js'
@@ -15,9 +17,18 @@ import { hangMs } from '../support/until.ts'
 // Stores for the command line, and folders with clients of these stores, as in projects of users.
 
 const clients = installOnce('test/stores/clients', ['--ignore-scripts'])
-// The end of the run removes the shared folder, and so the folders of all fleets.
-const root = mkdtempSync(join(inject('sharedFolder'), 'fleet-'))
+const root = mkdtempSync(join(tmpdir(), 'graupel-fleet-'))
+const open: (() => void)[] = []
+const running = new Set<ChildProcess>()
 let count = 0
+
+// Not onTestFinished, which tests that run at once may not call after an await.
+afterAll(async () => {
+  for (const close of open) close()
+  for (const child of running) child.kill('SIGKILL')
+  await Promise.all([...running].map((child) => once(child, 'close')))
+  rmSync(root, { recursive: true, force: true })
+})
 
 /** Makes a folder in which only these clients are installed; `redis-4` is version 4 of `redis`. */
 export function projectWith(...names: string[]): string {
@@ -31,7 +42,7 @@ export function projectWith(...names: string[]): string {
   return folder
 }
 
-/** Starts `graupel` in a folder, at most until the test ends; `ended` resolves to its output. */
+/** Starts `graupel` in a folder; `ended` resolves to its output. */
 export function launch(folder: string, words: readonly string[], variables: Record<string, string> = {}) {
   const { GRAUPEL_NODE, GRAUPEL_ENGINE, NODE_APP_INSTANCE, ...rest } = process.env
   const child = spawn(process.execPath, [program, ...words], {
@@ -39,14 +50,14 @@ export function launch(folder: string, words: readonly string[], variables: Reco
     env: { ...rest, TZ: 'UTC', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  running.add(child)
   const ended = new Promise<Run & { signal: NodeJS.Signals | null }>((resolve) => {
     const said = { stdout: '', stderr: '' }
     for (const stream of ['stdout', 'stderr'] as const) child[stream].on('data', (text) => (said[stream] += text))
-    child.on('close', (status, signal) => resolve({ ...said, status, signal }))
-  })
-  onTestFinished(async () => {
-    child.kill('SIGKILL')
-    await ended
+    child.on('close', (status, signal) => {
+      running.delete(child)
+      resolve({ ...said, status, signal })
+    })
   })
   return { child, ended }
 }
@@ -57,11 +68,11 @@ export async function graupelIn(folder: string, words: readonly string[]): Promi
   return { status, stdout, stderr }
 }
 
-/** Makes a SQLite database with the table of a store, which is open until the test ends. */
+/** Makes a SQLite database with the table of a store. */
 export async function sqliteFleet(file = join(root, `fleet ${count++}.db`)) {
   const Database = createRequire(join(clients, '..', 'package.json'))('libsql')
   const database = new Database(file)
-  onTestFinished(() => void database.close())
+  open.push(() => database.close())
   database.exec(`PRAGMA busy_timeout = ${hangMs}`)
   const store = sqliteStore(database)
   await store.setup()
