@@ -22,7 +22,7 @@ it.each(['segment-fill', 'segment-threads'])('npm run bench checks the numbers o
   const { results } = measure('--filter', name, '--subject', 'segments')
   expect(results.map(({ subject }) => subject)).toEqual(['graupel-segments'])
   expect(results[0]?.outcome?.check).toMatchObject({ repeats: 0, outOfOrder: 0 })
-  expect(results[0]?.outcome?.check?.ids).toBeGreaterThan(100_000)
+  expect(results[0]?.outcome?.check?.ids).toBeGreaterThan(1000)
 })
 
 describeWith(['redis'], 'npm run bench on a real server', () => {

@@ -95,7 +95,7 @@ describeWith([missingForLoad], 'npm run bench on the service', () => {
     ])
     for (const { outcome } of outcomes) {
       expect(outcome?.check).toMatchObject({ repeats: 0, outOfOrder: 0 })
-      expect(outcome?.check?.ids).toBeGreaterThan(100_000)
+      expect(outcome?.check?.ids).toBeGreaterThan(1000)
     }
   })
 

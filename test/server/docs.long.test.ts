@@ -177,11 +177,19 @@ it('the service accepts the file of tokens, and its line about taken numbers is 
   expect(told.ranges).toEqual([['1', '5000']])
 })
 
+it('the first line of its log is as shown', async () => {
+  const { stderr } = await serve(['--data', join(folder, 'start')], { GRAUPEL_NODE: 'datacenter=1,worker=7' })
+  const { pid, hostname, ...line } = JSON.parse(stderr().split('\n')[0] ?? '')
+  const { time, store, ...shown } = JSON.parse(blocks.find(({ code }) => code.includes('"event":"start"'))?.code ?? '')
+  expect(line).toEqual({ ...shown, time: expect.any(Number), store: expect.any(String) })
+})
+
 it('every block of code is run, except blocks that need a cluster', () => {
   // deploy.test.ts checks the Dockerfile, and rolling.long.test.ts runs HAProxy with its settings.
   const kinds = ['console', 'json', 'dockerfile', ...Object.keys(languages)]
   const others = blocks.filter((block) => !kinds.includes(block.language) && block !== tokens)
-  expect(others.filter(({ language, code }) => language !== 'text' || !/^(kubectl|defaults)\b/.test(code))).toEqual([])
+  const isText = /^(kubectl|defaults)\b|"event":"start"|┌─/
+  expect(others.filter(({ language, code }) => language !== 'text' || !isText.test(code))).toEqual([])
   expect(named('json').length).toBe(2)
   for (const language of Object.keys(languages)) expect(named(language).length).toBe(1)
 })
