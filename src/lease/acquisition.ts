@@ -16,6 +16,8 @@ import { type Moment, readClocks } from './term.js'
 const maxPauseMs = 1000
 /** The same for a strict lease, whose clients wait for the next holder. */
 const strictPauseMs = 250
+/** The longest time between two looks at the clock. */
+const lookMs = 1000
 
 /**
  * Acquires nodes for one lease. Waits for a server that is trusted, for a free node, and until the node's
@@ -90,8 +92,8 @@ export class Acquisition {
       }
       exhaustedSinceMs = undefined
       this.#holder = undefined
-      await this.#waitForFloor(got, signal)
-      if (this.isOnSameMachine) return got
+      const isHeld = await this.#waitForFloor(got, signal)
+      if (isHeld && this.isOnSameMachine) return got
     }
   }
 
@@ -174,20 +176,31 @@ export class Acquisition {
     )
   }
 
-  /** Waits until the first id that may be made has the present time. */
-  async #waitForFloor(holding: Holding, signal: AbortSignal | undefined): Promise<void> {
+  /**
+   * Waits until the first id that may be made has the present time, and returns true. If that takes a window,
+   * the clock is wrong or the node is of little use: gives the node back, and returns false.
+   */
+  async #waitForFloor(holding: Holding, signal: AbortSignal | undefined): Promise<boolean> {
     const untilMs = this.#parts.group.timeOf(holding.record.floor)
-    // Waits once. If the clock steps back meanwhile, the policy of the generators decides what happens.
-    const leftMs = untilMs - platform.wallMs()
+    const startMs = platform.monotonicMs()
+    let isToldOf = false
     try {
-      signal?.throwIfAborted()
-      if (leftMs <= 0) return
-      this.#publication.publish('waiting', { untilMs })
-      await this.#parts.calls.wait(leftMs, signal)
+      for (;;) {
+        signal?.throwIfAborted()
+        const leftMs = untilMs - platform.wallMs()
+        if (leftMs <= 0) return true
+        if (platform.monotonicMs() - startMs >= this.#options.windowMs) break
+        if (!isToldOf) this.#publication.publish('waiting', { untilMs })
+        isToldOf = true
+        // Not until the end at once: the clock may have stepped back for a moment.
+        await this.#parts.calls.wait(Math.min(leftMs, lookMs), signal)
+      }
     } catch (error) {
       await this.giveBack(holding)
       throw error
     }
+    await this.giveBack(holding)
+    return false
   }
 
   /** Gives back a node with which no id was made. */
