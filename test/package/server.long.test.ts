@@ -1,8 +1,10 @@
-import { copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineInfo } from 'graupel'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Serving, serve, servedBy } from '../server/support/process.ts'
+import { dynamodbUrl, startDynamodb } from '../stores/kinds/dynamodb.ts'
+import { installClients } from '../stores/kinds/kind.ts'
 import { repository } from '../support/documents.ts'
 import { until } from '../support/until.ts'
 import { install, npm, poorPath, temporaryFolder } from './consumer.ts'
@@ -57,6 +59,19 @@ test('workers have leases, ids and numbers on the TypeScript engine, and report 
   await stop(service)
   expect(service.stderr().match(/"code":"GRAUPEL_JS_ENGINE"/g)).toHaveLength(2)
   expect(service.stderr().match(/lease: released/g)).toHaveLength(2)
+})
+
+test('a store whose client it does not bring says what to install, and uses it then', async () => {
+  const server = await startDynamodb()
+  const words = ['--store', dynamodbUrl(server.port), '--drain-ms', '0']
+  const env = { GRAUPEL_ENGINE: undefined, AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' }
+  await expect(serve(words, env, { program })).rejects.toThrow('run: npm install @aws-sdk/client-dynamodb')
+  installClients()
+  symlinkSync(join(repository, 'test/stores/clients/node_modules/@aws-sdk'), join(project, 'node_modules/@aws-sdk'))
+  const service = await serve(words, env, { program })
+  expect(await (await fetch(`${service.url}/v1/ids`)).text()).toMatch(/^\{"ids":\["\d+"\]\}$/)
+  await stop(service)
+  await server.stop()
 })
 
 test.runIf(engineInfo().kind === 'native')('with the binary it runs on the native engine', async () => {
