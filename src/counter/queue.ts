@@ -156,9 +156,9 @@ export class CounterQueue {
     // The oldest call decides, unless the thread was busy for so long that the store had no time to answer.
     const least = callers.reduce((least, caller) => Math.min(least, caller.untilMs), Number.POSITIVE_INFINITY)
     const untilMs = Math.max(least, this.#clock.monotonicMs() + this.#rules.writeMs)
+    const leftMs = () => untilMs - this.#clock.monotonicMs()
     // Read after the calls were made: a number is counted between its call and its answer, on the right side
     // of a boundary.
-    const leftMs = () => untilMs - this.#clock.monotonicMs()
     const storeMs = this.#rules.hasTime ? await this.#calls.nowMs(undefined, undefined, leftMs()) : 0
     const nowMs = storeMs ?? this.#clock.wallMs()
     const moment = this.#protocol.momentAt(nowMs)

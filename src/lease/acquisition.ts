@@ -16,7 +16,7 @@ import { type Moment, readClocks } from './term.js'
 const maxPauseMs = 1000
 /** The same for a strict lease, whose clients wait for the next holder. */
 const strictPauseMs = 250
-/** The longest time between two looks at the clock. */
+/** The longest time between two looks at the clock while a floor has not passed, in milliseconds. */
 const lookMs = 1000
 
 /**
@@ -177,30 +177,32 @@ export class Acquisition {
   }
 
   /**
-   * Waits until the first id that may be made has the present time, and returns true. If that takes a window,
-   * the clock is wrong or the node is of little use: gives the node back, and returns false.
+   * Waits until the clock has passed the floor of an acquired node, so that its first id has the present
+   * time.
+   *
+   * @returns Whether the node is still held. After a window it is given back, because the lease has lapsed.
    */
   async #waitForFloor(holding: Holding, signal: AbortSignal | undefined): Promise<boolean> {
     const untilMs = this.#parts.group.timeOf(holding.record.floor)
     const startMs = platform.monotonicMs()
-    let isToldOf = false
+    const leftMs = () => untilMs - platform.wallMs()
     try {
-      for (;;) {
-        signal?.throwIfAborted()
-        const leftMs = untilMs - platform.wallMs()
-        if (leftMs <= 0) return true
-        if (platform.monotonicMs() - startMs >= this.#options.windowMs) break
-        if (!isToldOf) this.#publication.publish('waiting', { untilMs })
-        isToldOf = true
-        // Not until the end at once: the clock may have stepped back for a moment.
-        await this.#parts.calls.wait(Math.min(leftMs, lookMs), signal)
+      signal?.throwIfAborted()
+      let ms = leftMs()
+      if (ms > 0) this.#publication.publish('waiting', { untilMs })
+      // In parts, because the clock may have stepped back for a moment, even by an hour.
+      for (; ms > 0; ms = leftMs()) {
+        if (platform.monotonicMs() - startMs >= this.#options.windowMs) {
+          await this.giveBack(holding)
+          return false
+        }
+        await this.#parts.calls.wait(Math.min(ms, lookMs), signal)
       }
+      return true
     } catch (error) {
       await this.giveBack(holding)
       throw error
     }
-    await this.giveBack(holding)
-    return false
   }
 
   /** Gives back a node with which no id was made. */

@@ -42,8 +42,8 @@ export class StoreCalls {
     return this.#read(key, signal)
   }
 
-  async #read(key: string, signal: AbortSignal | undefined, untilMs?: number): Promise<StoreEntry | undefined> {
-    const entry = await this.#call('read', signal, (own) => this.store.read(key, own), untilMs)
+  async #read(key: string, signal: AbortSignal | undefined, withinMs?: number): Promise<StoreEntry | undefined> {
+    const entry = await this.#call('read', signal, (own) => this.store.read(key, own), withinMs)
     return this.#checkEntry('read', key, entry)
   }
 
@@ -65,8 +65,7 @@ export class StoreCalls {
    */
   async nowMs(signal?: AbortSignal, key?: string, withinMs?: number): Promise<number | undefined> {
     if (this.store.nowMs === undefined) return undefined
-    const untilMs = withinMs === undefined ? undefined : this.#clock.monotonicMs() + withinMs
-    const nowMs: unknown = await this.#call('nowMs', signal, (own) => this.store.nowMs?.(own, key), untilMs)
+    const nowMs: unknown = await this.#call('nowMs', signal, (own) => this.store.nowMs?.(own, key), withinMs)
     if (typeof nowMs === 'number' && Math.abs(nowMs) <= maxDateMs) return nowMs
     throw this.#invalid('nowMs', nowMs, 'milliseconds since 1970')
   }
@@ -126,6 +125,7 @@ export class StoreCalls {
     signal?: AbortSignal,
   ): Promise<Written> {
     const untilMs = this.#clock.monotonicMs() + withinMs
+    const leftMs = () => untilMs - this.#clock.monotonicMs()
     let cause: unknown
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       try {
@@ -133,7 +133,7 @@ export class StoreCalls {
           'write',
           signal,
           (own) => this.store.write(key, value, expected, own),
-          untilMs,
+          leftMs(),
         )
         if (typeof version === 'string' && version !== '') return { landed: true, version }
         if (version !== undefined) throw this.#invalid('write', version, 'the new version, or undefined')
@@ -143,7 +143,7 @@ export class StoreCalls {
         cause = error
       }
       try {
-        const found = await this.#read(key, signal, untilMs)
+        const found = await this.#read(key, signal, leftMs())
         if (found?.value === value) expected = found.version
         // The version from before does not prove that the write has failed, because the write may be under
         // way. So it is repeated.
@@ -153,7 +153,7 @@ export class StoreCalls {
         if (isFinal(error)) throw error
         cause = error
       }
-      if (this.#clock.monotonicMs() + pauseMs >= untilMs) throw this.#unknown(key, cause)
+      if (leftMs() <= pauseMs) throw this.#unknown(key, cause)
       await this.pause(pauseMs, signal)
     }
   }
@@ -175,9 +175,9 @@ export class StoreCalls {
     call: string,
     signal: AbortSignal | undefined,
     run: (signal: AbortSignal) => Promise<T> | undefined,
-    untilMs = Number.POSITIVE_INFINITY,
+    withinMs = Number.POSITIVE_INFINITY,
   ): Promise<T | undefined> {
-    const timeoutMs = Math.min(this.#callTimeoutMs, Math.max(0, untilMs - this.#clock.monotonicMs()))
+    const timeoutMs = Math.min(this.#callTimeoutMs, Math.max(0, withinMs))
     return callWithin({ call, store: this.store.name }, this.#clock, timeoutMs, signal, run)
   }
 

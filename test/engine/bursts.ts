@@ -17,7 +17,7 @@ export function proveBursts(many: number): void {
       }
       expect(outOfOrder).toBe(0)
       expect(ids.stats().issued).toBe(many)
-      // A busy machine makes most ticks too few ids to overflow.
+      // On a busy machine few ticks are used up.
       expect(ids.stats().overflows).toBeGreaterThan(0)
     })
 

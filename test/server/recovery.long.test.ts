@@ -20,7 +20,7 @@ describeWith(['redis'], 'after a restart of Redis within a moment', () => {
     const redis = await startRedis()
     try {
       const store = ['--store', `redis://${host}:${redis.port}`]
-      // The longest window on a store that may forget: a renewal of a busy machine is late, too.
+      // The longest window on a store that may forget, because renewals are late on a busy machine.
       const { url } = await serve([...store, '--window-ms', '10000'])
       await redis.restart('SIGKILL')
       const restartMs = performance.now()

@@ -48,8 +48,8 @@ export class Program extends Machine {
   }
 
   /**
-   * Sets the clock by the store's, mostly within the skew that is allowed. After the faults it is within it:
-   * else nobody may answer.
+   * Sets the clock by the store's, mostly within the skew that is allowed. After the faults, always within:
+   * a server whose clock is wrong may not answer.
    */
   setClock(): void {
     const { random, shape, store, isCalm } = this.#world
