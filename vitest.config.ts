@@ -6,14 +6,20 @@ import manifest from './package.json' with { type: 'json' }
 
 const long = 'test/**/*.long.test.ts'
 
-/** The long tests of the gate, in their short form: the proofs of the engines, the host and the leases. */
+/**
+ * The long tests of the gate, in their short form: the proofs of the engines, the host and the leases, and what
+ * is slow for its worth to a reader of `npm test`.
+ */
 const gate = [
   'test/engine/*.long.test.ts',
   'test/host/*.long.test.ts',
   'test/native/{core,mutations}.long.test.ts',
-  'test/lease/{model,mutations,simulation,simulation-durable}.long.test.ts',
+  'test/lease/{memory,model,mutations,simulation,simulation-durable}.long.test.ts',
   'test/segments/simulation.long.test.ts',
   'test/counter/simulation.long.test.ts',
+  'test/stores/object-proof.long.test.ts',
+  'test/package/{package,sizes}.long.test.ts',
+  'test/support/builds.long.test.ts',
 ]
 
 /** The tests of the gate with Node alone: of the folders that an engine touches, and two of the service. */
@@ -26,7 +32,6 @@ const bare = [
 const noEngine = [
   'test/**/{simulation,phases,programs}.test.ts',
   'test/api/{docs,glossary,layout-properties,path,reference,types,types-in-editors}.test.ts',
-  'test/package/{package,sizes}.test.ts',
 ]
 
 /** The tests that need a real API server of Kubernetes. */

@@ -3,5 +3,5 @@ import { engines } from '../support/engines.js'
 import { proveParity } from './scripts.js'
 
 describe.skipIf(engines.length !== 2)('both engines', () => {
-  proveParity(150)
+  proveParity(50)
 })

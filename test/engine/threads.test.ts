@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { engines } from '../support/engines.js'
 import { proveThreads } from './workers.js'
 
-proveThreads({ each: 100_000, terminations: 2, rounds: 4 })
+proveThreads({ each: 50_000, terminations: 1, rounds: 2 })
 
 describe('a process whose main thread does not import the package', () => {
   /**

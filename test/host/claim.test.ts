@@ -41,7 +41,7 @@ function ceilingMsIn(links: string): number {
   return layouts.twitter.epochMs + Math.max(...ceilings)
 }
 
-proveClaims(2)
+proveClaims(1)
 
 describe('a node that the js engine counts', () => {
   it('is refused to a second process with the owner and a remedy', async () => {

@@ -5,7 +5,7 @@ import { deletePages } from '../support/pages.ts'
 import { opened, type Plan, stateFolder } from '../support/processes.ts'
 import { proveKills } from './kill-chain.ts'
 
-proveKills(20, 5)
+proveKills(5, 2)
 
 describeWith(['native', 'linux'], 'after SIGKILL, with all defaults', () => {
   it('a new state file is opened again at once, even if the memory is lost, too', async () => {

@@ -149,7 +149,7 @@ describeWith(['native', 'linux', 'mounts', 'root'], 'the folder of the pages', (
   })
 })
 
-proveReplacements(12)
+proveReplacements(4)
 
 describeWith(['native', 'linux'], 'a page that is deleted', () => {
   it('is made again with its word, so ids go on in order', async () => {

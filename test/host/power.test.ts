@@ -8,7 +8,7 @@ import { proveCuts } from './power-cuts.ts'
 
 afterEach(cleanUp)
 
-proveCuts(8, 5)
+proveCuts(3, 2)
 
 describeWith(['native', 'linux', 'mounts'], 'a process that starts again', () => {
   it('continues from the page if the system was not restarted, so no time is lost', async () => {

@@ -1,3 +1,3 @@
 import { proveCrowd } from './crowd.ts'
 
-proveCrowd({ byThreads: 1_600_000, byWorkers: 400_000, kills: 12 })
+proveCrowd({ byThreads: 400_000, byWorkers: 100_000, kills: 4 })

@@ -7,7 +7,7 @@ import { expectNoViolation } from './simulation/runs.ts'
 const name = 'no id is issued twice on a store that may lose writes'
 
 it(name, { timeout: 0 }, () =>
-  expectNoViolation('--mode long test/lease/simulation.long.test.ts', name, repetitions(15_000, 300), {
+  expectNoViolation('--mode long test/lease/simulation.long.test.ts', name, repetitions(15_000, 1000), {
     durable: false,
   }),
 )

@@ -10,11 +10,11 @@ const file = '--mode long test/segments/simulation.long.test.ts'
 
 describe('no number is issued twice, in many worlds', () => {
   it('on a durable store', { timeout: 0 }, () =>
-    expectNoViolation(file, 'on a durable store', repetitions(600, 50), { durable: true }),
+    expectNoViolation(file, 'on a durable store', repetitions(600, 200), { durable: true }),
   )
 
   it('on a store that may lose writes', { timeout: 0 }, () =>
-    expectNoViolation(file, 'on a store that may lose writes', repetitions(1200, 50), { durable: false }),
+    expectNoViolation(file, 'on a store that may lose writes', repetitions(1200, 200), { durable: false }),
   )
 })
 
