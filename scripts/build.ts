@@ -20,7 +20,7 @@ interface Part {
   readonly stamp?: string
   readonly isFresh?: () => Promise<boolean>
   make(): Promise<void> | void
-  /** What runs if the part cannot be made. Without it, the build fails. */
+  /** The consequence if the part cannot be made, for people. Without this text, the build fails. */
   readonly otherwise?: string
 }
 

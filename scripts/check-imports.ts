@@ -16,7 +16,7 @@ const mayImport: Record<string, string[]> = {
   codec: ['core', 'layout'],
   pattern: ['core'],
   serial: ['core', 'layout', 'pattern'],
-  // What a state is: its key, its errors, its memory, and the contracts of engines, addon and claims.
+  // The key, the errors and the memory of a state, and the contracts of engines, addon and claims.
   state: ['core', 'layout'],
   host: ['core', 'state'],
   platform: ['core', 'host', 'state'],

@@ -55,7 +55,7 @@ export interface App {
   readonly resp: RespServer | undefined
 }
 
-/** What the servers of a process have in common. */
+/** The objects that the servers of a process share. */
 interface Parts {
   readonly options: Options
   readonly service: Service

@@ -9,7 +9,7 @@ export interface Check {
   readonly text: string
 }
 
-/** What a check has found. */
+/** The result of a check. */
 export type Result = Omit<Check, 'check'>
 
 /** Writes a line for each check, or a JSON array. @returns 1 if a check is bad, and 0 otherwise */

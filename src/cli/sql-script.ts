@@ -6,7 +6,7 @@ import { fieldsText, type Placement } from '../layout/index.js'
 export type Dialect = 'postgres' | 'mariadb' | 'mysql' | 'sqlite'
 export const dialects: readonly Dialect[] = ['postgres', 'mariadb', 'mysql', 'sqlite']
 
-/** What all ids have in common that the database makes. */
+/** The bits that all ids of the database have in common. */
 interface Common {
   readonly node: number
   /** The node and the tags, shifted as in an id. */

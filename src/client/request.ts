@@ -24,7 +24,7 @@ function knownExtras(): Extras {
   return extras
 }
 
-/** What requests ask their client for, and tell it. */
+/** The part of a client that its requests call. */
 interface RequestingClient {
   /** Returns the largest id that was observed; -1n if none was. */
   observed(): bigint

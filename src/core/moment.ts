@@ -1,5 +1,5 @@
 /**
- * What this package reads of a `Temporal.Instant`, which the platform or a polyfill has made.
+ * The part of a `Temporal.Instant` that this package reads. The platform or a polyfill makes the object.
  *
  * @example
  * const midnight = { epochMilliseconds: 1793491200000, [Symbol.toStringTag]: 'Temporal.Instant' }

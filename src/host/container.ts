@@ -5,7 +5,7 @@ import { tryTo } from './system.js'
 // in a container. docs/nodes.md has the table of environments. Node's own modules are taken from the process:
 // platform/node.ts says why.
 
-/** What a process sees of the place where it runs. */
+/** The parts of its surroundings that a process can read: variables, files and mounts. */
 export interface Surroundings {
   variable(name: string): string | undefined
   exists(path: string): boolean

@@ -8,7 +8,7 @@ export interface Table {
   readonly idColumn: number
 }
 
-/** What stands between the columns of a table; the likeliest first. */
+/** The characters that may separate the columns of a table; the likeliest first. */
 export const separators = ['\t', '|', ';', ',']
 
 /** Matches the name of a column. Ids and times are no names. */

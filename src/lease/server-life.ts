@@ -27,7 +27,7 @@ interface LeaseClock extends Pick<Clock, 'wallMs' | 'monotonicMs' | 'random'> {
   onWait?(untilMs: number): void
 }
 
-/** What all parts of the protocol work with. */
+/** The objects that all parts of the protocol share. */
 export interface LeaseParts {
   readonly calls: StoreCalls
   readonly group: Group

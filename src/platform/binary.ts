@@ -129,7 +129,7 @@ function missing(folder: string, cause: Error & { code?: string }): Failed {
 /** The messages of glibc and of musl if the system does not let the code of a file run. */
 const mayNotRun = /failed to map segment from shared object|: Operation not permitted$/
 
-/** What to change if the runtime's own flags, or a mount, make it refuse the binary. */
+/** Returns the remedy if a flag of the runtime, or a mount, keeps the binary from being loaded. */
 function permissionFor(error: Error & { code?: string }): string | undefined {
   if (mayNotRun.test(error.message)) {
     return 'mount its file system without noexec, or install graupel in a folder whose programs may run'

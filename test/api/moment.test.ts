@@ -7,7 +7,7 @@ import { caught } from '../support/engines.js'
 
 const ms = Date.UTC(2026, 0, 1)
 
-/** What this package reads of a `Temporal.Instant`; test/api/temporal.long.test.ts has real ones. */
+/** The part of a `Temporal.Instant` that this package reads; test/api/temporal.long.test.ts has real instants. */
 const instant = (epochMilliseconds: number, tag = 'Temporal.Instant') =>
   ({ epochMilliseconds, [Symbol.toStringTag]: tag }) as Instant
 

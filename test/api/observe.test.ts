@@ -294,7 +294,7 @@ describe('observe of UUIDs and of tests', () => {
 
   it('lets the next UUID of the same tick have a later sequence number, from any node', () => {
     const namespace = freshNamespace()
-    // Of the same tick, sequence numbers decide before nodes do.
+    // In one tick, sequence numbers decide before nodes do.
     const clock = () => 1_800_000_000_000
     const [low, high] = [1, 9].map((node) => createUuidGenerator({ node, namespace, clock })) as [
       UuidGenerator,

@@ -62,7 +62,7 @@ describe('next', () => {
   it('has the defaults of the options of the library', () => {
     const documented = documentedDefaults()
     const shown = Object.fromEntries(defaultsOf(nextManual))
-    // Of the command alone, or with a default of its own.
+    // Options of the command alone, or with a default of their own.
     const own = ['count', 'node', 'format', 'max-wait-ms', 'open-timeout-ms', 'pattern']
     const passed = Object.entries(shown).filter(([flag]) => !own.includes(flag))
     expect(passed.length).toBeGreaterThan(12)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { containerSign, type Surroundings } from '../../src/host/container.js'
 import { repository } from '../support/documents.ts'
 
-/** What a process sees on Debian, outside of containers. */
+/** The surroundings of a process on Debian, outside of containers. */
 const host: Seen = {
   ipc: 'ipc:[4026531839]',
   mounts: [
@@ -19,7 +19,7 @@ const device = '983 980 0:305 / /dev rw,nosuid - tmpfs tmpfs rw,size=65536k,mode
 const ownMemory = '1007 983 0:299 / /dev/shm rw,nosuid,nodev,noexec,relatime - tmpfs shm rw,size=65536k,inode64'
 const hostsMemory = '1007 983 0:28 / /dev/shm rw,nosuid,nodev master:4 - tmpfs tmpfs rw,inode64'
 
-/** What a process sees in a container of Docker. */
+/** The surroundings of a process in a container of Docker. */
 const docker: Seen = { ipc: 'ipc:[4026532838]', mounts: [root, device, ownMemory], files: ['/.dockerenv'] }
 
 interface Seen {

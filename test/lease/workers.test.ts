@@ -23,7 +23,7 @@ const startWorker = (handle: LeaseHandle, engine: EngineKind) =>
 
 describe.each(engines)('threads that have the handle of a lease, on the %s engine', (engine) => {
   it('share its node, see its ceiling rise, and follow when it moves', async () => {
-    const world = await leaseWith({ windowMs: 1500 })
+    const world = await leaseWith({ windowMs: 4500 })
     const { lease } = world
     const threads = [await startWorker(lease.handle, engine), await startWorker(lease.handle, engine)]
     const ids = createGenerator({ lease, engine })

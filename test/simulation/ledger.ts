@@ -1,7 +1,7 @@
 import type { Tally } from './nature.ts'
 import { lineOf, type Moment } from './report.ts'
 
-/** What a world went through, and what it proves. */
+/** The events of a world, and what they prove. */
 export interface Lived extends Tally {
   /** `undefined`, or what must not happen. */
   readonly violation?: unknown
@@ -17,7 +17,7 @@ type RunWorld = (seed: number, isRecorded: boolean) => Promise<Lived>
 /** Worlds of one kind: their seeds decide all that differs. */
 export interface Simulation {
   readonly name: string
-  /** What a world has, for readers of the ledger. */
+  /** The parts of a world, for readers of the ledger. */
   readonly about: string
   load(): Promise<RunWorld>
   /** Looks whether each defect of the source is found in the world in which it was found once. */

@@ -4,7 +4,7 @@ import { load } from './kinds/kind.ts'
 import { azure, azuriteConnection, containerOf } from './kinds/object.ts'
 import type { Server } from './servers.ts'
 
-// What azurite, the emulator of Azure Blob Storage, says to mistakes, by the real client.
+// The answers of azurite, the emulator of Azure Blob Storage, to mistakes, by the real client.
 
 let server: Server
 beforeAll(async () => {

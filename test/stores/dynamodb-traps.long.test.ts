@@ -18,7 +18,7 @@ import { host } from './kinds/kind.ts'
 import { callsOf } from './real-time.ts'
 import type { Server } from './servers.ts'
 
-// What is particular to DynamoDB, with the AWS SDK on dynalite.
+// The peculiarities of DynamoDB, with the AWS SDK on dynalite.
 
 let server: Server
 let gate: Gate

@@ -74,7 +74,7 @@ afterAll(() => {
   for (const child of started) child.kill('SIGKILL')
 })
 
-/** What a program on a leased node has printed, and how it ended. */
+/** The output of a program on a leased node, and how the program ended. */
 interface Running {
   readonly child: ChildProcess
   readonly ids: string[]

@@ -9,7 +9,7 @@ import { mongodbClient, mongodbUrl, startMongodb } from './kinds/mongodb.ts'
 import { callsOf } from './real-time.ts'
 import type { Server } from './servers.ts'
 
-// What is particular to MongoDB, with its driver on a stand-in, which is not MongoDB.
+// The peculiarities of MongoDB, with its driver on a stand-in, which is not MongoDB.
 
 let server: Server
 beforeAll(async () => {

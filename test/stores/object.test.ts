@@ -18,7 +18,7 @@ beforeAll(() => installClients(), 600_000)
 
 const clients: Readonly<Record<string, Open>> = { ...s3Clients, ...googleClients }
 
-/** What is wrong with a bucket, and what the message says about it. */
+/** The messages about the faults of a bucket. */
 const wrong: Partial<Record<keyof typeof faults, RegExp>> = {
   'has no such bucket': /answered 404 when .*bucket does not exist; create the bucket, or correct its name$/,
   'has expired credentials': /answered 40[01] when .*; (renew|check) the credentials$/,

@@ -32,7 +32,7 @@ export async function startProxy(serverPort: number | (() => number)): Promise<L
   let part = 0
   let cuts = 0
   let isHolding = false
-  /** What each connection does when its data are released. */
+  /** The functions that send the data of a connection on, once they are released. */
   const held = new Map<Socket, (() => void)[]>()
   const server = createServer((near) => {
     const far = new Socket()

@@ -17,7 +17,7 @@ async function startWorker(handle: LeaseHandle, engine: EngineKind) {
 
 describe.each(engines)('UUIDs of a leased node, on the %s engine', (engine) => {
   it('are distinct in all threads, also from ids, follow the lease to another node, and end with it', async () => {
-    const { lease, inner, namespace } = await leaseWith({ windowMs: 1500 })
+    const { lease, inner, namespace } = await leaseWith({ windowMs: 6000 })
     const threads = [await startWorker(lease.handle, engine), await startWorker(lease.handle, engine)]
     const uuids = createUuidGenerator({ lease, engine })
     const ids = createGenerator({ lease, engine })

@@ -8,14 +8,14 @@ const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
 const uuid = 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'
 const nowMs = Date.UTC(2026, 10, 27)
 
-/** What is said of a paste: its ids, the preset that the text names, and the first fault. */
+/** The findings in a paste: its ids, the preset that the text names, and the first fault. */
 interface Said {
   readonly ids: readonly string[]
   readonly layout?: string
   readonly uuids?: readonly string[]
   /** The key of the page's message and its values. */
   readonly fault?: readonly [key: string, values?: Record<string, unknown>]
-  /** What the command line says, if it does not choose an encoding that the page chooses. */
+  /** The answer of the command line if it does not choose an encoding that the page chooses. */
   readonly refused?: RegExp
 }
 

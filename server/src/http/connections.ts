@@ -104,7 +104,7 @@ function knownMethods(next: RequestListener): RequestListener {
   }
 }
 
-/** What the service knows of a connection. */
+/** The state of a connection. */
 interface Connection {
   /** Whether its last answer is known. */
   isEnding: boolean

@@ -16,7 +16,7 @@ export function takerOf({ id, raw, socket }: FastifyRequest): Taker {
   return { client: clientOf(raw)?.name, remote: socket.remoteAddress, reqId: id }
 }
 
-/** What was taken: ids of a layout, numbers of a segment, or counts of a counter. */
+/** The source of the numbers of an answer: a layout, a segment or a counter. */
 export interface Source {
   readonly kind: 'id' | 'segment' | 'counter'
   /** The name of the layout, the segment or the counter. */

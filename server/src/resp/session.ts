@@ -20,7 +20,7 @@ export interface Session {
   isEnding: boolean
 }
 
-/** What `RESET` sets, as a new connection has it. */
+/** The state of a new connection, which `RESET` restores. */
 export const fresh = {
   protocol: 2,
   name: '',

@@ -27,7 +27,7 @@ const entry = {
 export const keySchema = { ...text, minLength: 1, maxLength: maxKey, examples: [example.key] }
 export const folderSchema = { ...keySchema, pattern: '/$', examples: ['leases/default-0a1b2c3d/0/'] }
 
-/** What a route takes and answers: the properties of the JSON, all of them required, and an example. */
+/** The body and the answer of a route: the properties of the JSON, all of them required, and an example. */
 interface Route {
   readonly summary: string
   readonly answer: Shape

@@ -5,7 +5,7 @@ import { storedFor } from '../http.js'
 import { newVersion } from '../record.js'
 import { type CheckedBucket, ConflictError, type StoredObject } from './bucket.js'
 
-/** What a proof has found out. */
+/** The result of a proof. */
 export interface Proof {
   /** Whether the bucket refuses to delete an object whose tag is not the expected tag. */
   readonly deletesByCondition: boolean

@@ -108,7 +108,7 @@ class Member {
   }
 }
 
-/** What was seen. */
+/** The counts of a run, and its inversions. */
 export interface Figures {
   readonly answers: number
   readonly inversions: number

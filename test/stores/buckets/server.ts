@@ -108,7 +108,7 @@ function denied({ action }: Call, of: Call['action']): Fault | undefined {
   return action === of ? fault(403, 'AccessDenied', `User is not authorized to perform: s3:${of}`) : undefined
 }
 
-/** What a service does with conditions and versions. */
+/** The behaviour of a service with conditions and versions. */
 export interface Habits {
   /** Conditions that it accepts and ignores. */
   ignores?: readonly ('ifNoneMatch' | 'ifMatch' | 'ifMatch of a missing object' | 'ifMatch of a delete')[]
