@@ -7,7 +7,7 @@ import { caught } from '../support/engines.js'
 
 const ms = Date.UTC(2026, 0, 1)
 
-/** The part of a `Temporal.Instant` that this package reads; test/api/temporal.long.test.ts has real instants. */
+/** The part of a `Temporal.Instant` that this package reads. test/api/temporal.long.test.ts has real ones. */
 const instant = (epochMilliseconds: number, tag = 'Temporal.Instant') =>
   ({ epochMilliseconds, [Symbol.toStringTag]: tag }) as Instant
 

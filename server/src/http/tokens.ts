@@ -31,8 +31,8 @@ export class Rate {
 type Limits = Readonly<Partial<Record<'requests' | 'ids', number>>>
 
 /**
- * A right of a token. `ids`: ids, numbers and counts; `leases`: the records of leases; `numbers`: the records of
- * segments and counters.
+ * A right of a token. `ids`: ids, numbers and counts; `leases`: the records of leases; `numbers`: the records
+ * of segments and counters.
  */
 export type Right = 'ids' | 'leases' | 'numbers'
 
