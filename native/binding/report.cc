@@ -1,4 +1,4 @@
-// Reports the latest reservation of a generator, and the latest fault, for messages and debugging.
+// Reports the latest reservation and the latest fault, for messages and debugging.
 
 #include <system_error>
 
