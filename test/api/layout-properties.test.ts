@@ -68,7 +68,7 @@ describe('any layout', () => {
         expect(composeId({ timestampMs, node: decode(made, of).node, sequence }, of)).toBe(made)
         expect(composeId(decode(made, of), of)).toBe(made)
       }),
-      { numRuns: 1000 },
+      { numRuns: 3000 },
     )
   })
 
@@ -85,7 +85,7 @@ describe('any layout', () => {
           oracle,
         )
       }),
-      { numRuns: 1000 },
+      { numRuns: 3000 },
     )
   })
 })
@@ -122,7 +122,7 @@ describe('any value', () => {
         const decoded = outcomeOf(() => decode(any as bigint, of).timestampMs)
         expect(outcomeOf(() => timestampMsOf(any as bigint, of))).toEqual(decoded)
       }),
-      { numRuns: 1000 },
+      { numRuns: 5000 },
     )
   })
 
@@ -132,7 +132,7 @@ describe('any value', () => {
         expect(isId(any, of)).toBe(typeof outcomeOf(() => decode(any as bigint, of).sequence) === 'number')
         expect(isId(any)).toBe(typeof outcomeOf(() => encodeId(any as bigint, 'hex')) === 'string')
       }),
-      { numRuns: 1000 },
+      { numRuns: 5000 },
     )
   })
 
@@ -146,7 +146,7 @@ describe('any value', () => {
         expect(isId(any, of)).toBe(inLayout >= 0n && inLayout < 2n ** BigInt(of.bits))
         if (isId(any)) expect(parseId(encodeId(any, 'hex'), 'hex')).toBe(number)
       }),
-      { numRuns: 1000 },
+      { numRuns: 5000 },
     )
   })
 })
@@ -157,7 +157,7 @@ describe('any id', () => {
       fc.property(id, fc.constantFrom(...encodings), (value, encoding) => {
         expect(parseId(encodeId(value, encoding) as never, encoding as 'hex')).toBe(value)
       }),
-      { numRuns: 1000 },
+      { numRuns: 5000 },
     )
   })
 
@@ -169,7 +169,7 @@ describe('any id', () => {
         const order = typeof x === 'string' ? (x < y ? -1 : x > y ? 1 : 0) : Buffer.compare(x, y as Uint8Array)
         expect(order).toBe(a < b ? -1 : a > b ? 1 : 0)
       }),
-      { numRuns: 1000 },
+      { numRuns: 5000 },
     )
   })
 })
@@ -192,7 +192,7 @@ describe('any text', () => {
           expect((error as { code?: string }).code).toBe('ERR_ID_INVALID')
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 10_000 },
     )
   })
 })

@@ -5,5 +5,5 @@ import { proveParity } from './scripts.js'
 
 describe.skipIf(engines.length !== 2)('both engines', () => {
   // Half a million steps in the long form.
-  proveParity(repetitions(600, 100))
+  proveParity(repetitions(600, 150))
 })

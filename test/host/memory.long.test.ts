@@ -1,4 +1,4 @@
 import { repetitions } from '../support/short.ts'
 import { proveReplacements } from './replaced-page.ts'
 
-proveReplacements(repetitions(60, 8))
+proveReplacements(repetitions(60, 12))

@@ -1,4 +1,4 @@
 import { repetitions } from '../support/short.ts'
 import { proveCuts } from './power-cuts.ts'
 
-proveCuts(repetitions(60, 5), repetitions(20, 3))
+proveCuts(repetitions(60, 8), repetitions(20, 5))

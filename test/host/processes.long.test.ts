@@ -4,5 +4,5 @@ import { proveCrowd } from './crowd.ts'
 proveCrowd({
   byThreads: repetitions(20_000_000, 1_600_000),
   byWorkers: repetitions(4_000_000, 400_000),
-  kills: repetitions(60, 6),
+  kills: repetitions(60, 12),
 })

@@ -20,10 +20,10 @@ async function expectNoViolation(name: string, runs: number, setting: Setting): 
 
 const faults =
   'leases that are parked and resumed at any time, in copies and with a store that fails, make no equal ids'
-it(faults, { timeout: 0 }, () => expectNoViolation(faults, 20, {}))
+it(faults, { timeout: 0 }, () => expectNoViolation(faults, 40, {}))
 
 const orderly = 'leases of a process that are all parked and then all resumed leave no node behind'
-it(orderly, { timeout: 0 }, () => expectNoViolation(orderly, 10, { isOrderly: true }))
+it(orderly, { timeout: 0 }, () => expectNoViolation(orderly, 20, { isOrderly: true }))
 
 const close = 'machines that are copied and parked right after an answer make no equal ids'
-it(close, { timeout: 0 }, () => expectNoViolation(close, 10, { copiesAtAnswers: true }))
+it(close, { timeout: 0 }, () => expectNoViolation(close, 20, { copiesAtAnswers: true }))

@@ -22,14 +22,14 @@ describe('a process that is copied while it runs', () => {
   const remembering = { failover: 0, flush: 0, restart: 0, lossInCall: 0, migrate: 0, evict: 0 }
 
   it.each([true, false])('issues no id of its original if it is told (durable: %s)', (durable) =>
-    expectNoViolation(file, 'issues no id of its original', 100, { durable, faults: copying }),
+    expectNoViolation(file, 'issues no id of its original', 300, { durable, faults: copying }),
   )
 
   it.each([true, false])(
     'issues ids of its original below the ceiling of the copy if it is not told (durable: %s)',
     async (durable) => {
       const setting = { durable, faults: { ...copying, ...(!durable && remembering) }, shape: { copiesAreTold: false } }
-      await expectNoViolation(file, 'issues ids of its original', 100, setting)
+      await expectNoViolation(file, 'issues ids of its original', 300, setting)
       const runWorld = await loadWorld()
       let issuedByCopies = 0
       for (let seed = 1; seed <= 30; seed++) issuedByCopies += (await runWorld(seed, setting)).issuedByCopies
@@ -39,11 +39,11 @@ describe('a process that is copied while it runs', () => {
 })
 
 it('after its clock was ahead, a server gives no tick twice, and each acquisition ends', () =>
-  expectNoViolation(file, 'after its clock was ahead', 100, clockAhead))
+  expectNoViolation(file, 'after its clock was ahead', 300, clockAhead))
 
 describe('a connection whose transaction was left open', () => {
   it('leads to no tick twice if the store refuses its calls', () =>
-    expectNoViolation(file, 'leads to no tick twice', 100, openTransactions))
+    expectNoViolation(file, 'leads to no tick twice', 300, openTransactions))
 
   it('leads to a tick twice if the store answers, and ROLLBACK takes the write back', async () => {
     const runWorld = await loadWorld()

@@ -21,7 +21,7 @@ it(name, { timeout: 0 }, async () => {
     report: (seed: number, replay: string, { violation, moments }: Outcome) =>
       tell(seed, replay, violation?.text, 'servers of a strict group', moments),
   }
-  await expectNoViolationIn(worlds, file, name, 30)
+  await expectNoViolationIn(worlds, file, name, 60)
 })
 
 describe('the simulation notices', () => {
