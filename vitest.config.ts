@@ -7,8 +7,8 @@ import manifest from './package.json' with { type: 'json' }
 const long = 'test/**/*.long.test.ts'
 
 /**
- * The long tests of the gate, in their short form: the proofs of the engines, the host and the leases, and what
- * is slow for its worth to a reader of `npm test`.
+ * The long tests of the gate, in their short form: the proofs of the engines, the host and the leases, and
+ * tests of the package that would make `npm test` slow.
  */
 const gate = [
   'test/engine/*.long.test.ts',

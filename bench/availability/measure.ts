@@ -9,7 +9,7 @@ import { type Row, rows, type Site } from './sites.ts'
 const windowNames = ['default', 'longest'] as const
 export type WindowName = (typeof windowNames)[number]
 
-/** The times of two processes with the same window: one held a lease, one began with the event. */
+/** The effects of an event on two processes with one window: one held a lease, one began with the event. */
 export interface Figures {
   readonly windowMs: number
   /** Seconds in which the holder got no id. */

@@ -8,7 +8,7 @@ import type { Server } from '../../test/stores/servers.ts'
 import { until } from '../../test/support/until.ts'
 import { checkOf } from '../workloads/service.ts'
 
-/** The fate of the requests of clients behind HAProxy during an event. */
+/** The results of the requests that clients send through HAProxy during an event. */
 export interface ServiceRun {
   readonly event: ServiceEvent
   readonly at: string

@@ -1,4 +1,4 @@
 import { repetitions } from '../support/short.ts'
 import { proveClaims } from './claim-rounds.ts'
 
-proveClaims(repetitions(15, 2))
+proveClaims(repetitions(15, 3))

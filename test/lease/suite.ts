@@ -14,8 +14,8 @@ import { sixteenNodes as layout, recordOf, steal } from './leases.js'
  * seconds.
  */
 export function proveLeases(opened: () => Store, namespace = freshNamespace()): void {
-  // Long time limits, because the tests do not measure the speed of a busy machine.
-  // A server of Redis that is new to a group is trusted after two windows and a second.
+  // Long time limits, because the tests do not measure the speed of a busy machine. An acquisition may
+  // wait for a server of Redis that is new to its group: it is trusted after two windows and a second.
   const options = { layout, namespace, windowMs: 8000, callTimeoutMs: 10_000, acquireTimeoutMs: 60_000 }
   /** For tests that wait for a renewal. */
   const windowMs = 5000

@@ -1,10 +1,10 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { repository } from '../support/documents.ts'
 import { install, node, temporaryFolder, tool } from './consumer.ts'
-import { bareTarball, pack } from './tarball.ts'
+import { bareTarball } from './tarball.ts'
 
 const folder = temporaryFolder()
 const project = join(folder, 'project')
@@ -12,14 +12,6 @@ beforeAll(() => {
   install(project, bareTarball(), ['--ignore-scripts'])
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-test('a second packing makes the same tarball, byte by byte', () => {
-  const [one, two] = ['once', 'twice'].map((name) => {
-    mkdirSync(join(folder, name))
-    return readFileSync(pack(join(folder, name)))
-  })
-  expect(one?.equals(two as Buffer)).toBe(true)
-})
 
 describe('the types', () => {
   const consumer = `import { createGenerator, decode, defineLayout, engineInfo, GraupelError, layouts, type IdGenerator, type Layout } from 'graupel'

@@ -9,7 +9,7 @@ import { folder, serve } from './support/process.ts'
 import { command, type Reply, RespClient } from './support/resp.ts'
 
 const service = await startService({ resp: 0 })
-/** On a busy machine, the first bytes of a connection may come too late for it. */
+/** For tests of the time limit alone: on a busy machine, the first command may come too late for it. */
 const impatient = await startService({ resp: 0, requestTimeoutMs: 1000 })
 
 /** Sends bytes on a connection of its own, and resolves to all replies when the service has closed it. */

@@ -1,7 +1,7 @@
 import type { Tally } from './nature.ts'
 import { lineOf, type Moment } from './report.ts'
 
-/** The events of a world, and what they prove. */
+/** The result of a world: its violation, its counts and its events. */
 export interface Lived extends Tally {
   /** `undefined`, or what must not happen. */
   readonly violation?: unknown

@@ -64,6 +64,14 @@ const ignoredAt = (step: number, steps: number, client: string) =>
     ? conditions
     : [conditions[Math.floor((3 * (step - 1)) / steps)] as (typeof conditions)[number]]
 
+/** A cache that answers each read of an object as the first one. */
+function throughCache(cache: Map<string, Stored>): NonNullable<Habits['shows']> {
+  return ({ name }, present) => {
+    if (present !== undefined && !cache.has(name)) cache.set(name, present)
+    return cache.get(name)
+  }
+}
+
 /** A new bucket for each test of a block. */
 function bucketOfEachTest(): Bucket {
   const bucket = new Bucket()
@@ -261,12 +269,7 @@ describe.concurrent.each(Object.entries({ ...s3Clients, ...googleClients }))('a 
 
     it('is not used if a cache answers reads', async () => {
       const cache = new Map<string, Stored>()
-      bucket.service.habits = {
-        shows({ name }, present) {
-          if (present !== undefined && !cache.has(name)) cache.set(name, present)
-          return cache.get(name)
-        },
-      }
+      bucket.service.habits = { shows: throughCache(cache) }
       const store = await bucket.openBy(open)
       await expect(store.prove()).rejects.toMatchObject({
         code: 'ERR_STORE_UNAVAILABLE',
@@ -283,10 +286,7 @@ describe.concurrent.each(Object.entries({ ...s3Clients, ...googleClients }))('a 
         ignores: ['ifMatch of a delete'],
         // The cache forgets an object that is written, and none that is deleted.
         before: ({ action, name }) => void (action === 'PutObject' && cache.delete(name)),
-        shows({ name }, present) {
-          if (present !== undefined && !cache.has(name)) cache.set(name, present)
-          return cache.get(name)
-        },
+        shows: throughCache(cache),
       }
       const store = await bucket.openBy(open)
       const version = (await store.write('a/1', 'x', undefined)) as string

@@ -32,7 +32,7 @@ export async function startProxy(serverPort: number | (() => number)): Promise<L
   let part = 0
   let cuts = 0
   let isHolding = false
-  /** The functions that send the data of a connection on, once they are released. */
+  /** For each connection, the functions that forward its data when the data are released. */
   const held = new Map<Socket, (() => void)[]>()
   const server = createServer((near) => {
     const far = new Socket()

@@ -36,7 +36,7 @@ describeWith(['python'], 'lease.py', () => {
   it('makes ids beside processes of the library, on nodes of its own, through several renewals', async () => {
     const namespace = freshNamespace()
     const store = serviceStore({ url: service.url })
-    // A busy machine may stop a process for seconds.
+    // Long time limits, because a busy machine may stop this process for seconds.
     await using first = await acquireLease({ store, namespace, windowMs: 30_000, callTimeoutMs: 10_000 })
     const ids = createGenerator({ lease: first })
     const running = [0, 1, 2].map(() => idsOf(service.url, namespace, 60, { WINDOW_MS: '3000', PAUSE: '0.05' }))
