@@ -12,7 +12,7 @@ describe.each(engines)('NODE_DEBUG, %s engine', (engine) => {
   function run(debug: string | undefined) {
     const env = { ...process.env, GRAUPEL_ENGINE: engine, NODE_DEBUG: debug }
     const child = spawnSync(process.execPath, [program, engine, namespace], { encoding: 'utf8', env })
-    expect(child).toMatchObject({ status: 0, stdout: '' })
+    expect(child, child.stderr).toMatchObject({ status: 0, stdout: '' })
     const lines = child.stderr.split('\n').filter((line) => line !== '')
     return lines.map((line) => {
       const [, pid, kind, words] = /^GRAUPEL (\d+): (\w+) (.*)$/.exec(line) ?? []

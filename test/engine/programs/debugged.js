@@ -20,7 +20,7 @@ try {
 }
 ids.close()
 
-const lease = await acquireLease({ store: memoryStore(), namespace, node: 5, windowMs: 300 })
+const lease = await acquireLease({ store: memoryStore(), namespace, node: 5, windowMs: 4500 })
 const leased = createGenerator({ lease, engine })
 leased.next()
 while (lease.stats().renewals === 0) await setTimeout(5)
