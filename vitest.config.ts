@@ -46,8 +46,18 @@ const stores = ['stores/servers', 'stores/processes', 'stores/silent', 'lease/st
  * half a second of processor time for each file otherwise. The device of copies is opened once for each
  * process.
  */
-const bareSharing = ['test/api/**/!(*.long).test.ts', 'test/segments/!(*.long|copies|threads).test.ts']
-const sharing = [...bareSharing, 'test/{client,core,counter,kind,mask,pattern,serial,uuid,web}/**/!(*.long).test.ts']
+const bareSharing = [
+  'test/api/**/!(*.long).test.ts',
+  'test/lease/{nodes,phase,protocol,server-life,tags,term}.test.ts',
+  'test/segments/!(*.long|copies|threads).test.ts',
+]
+const sharing = [
+  ...bareSharing,
+  'test/{client,core,counter,kind,mask,pattern,serial,uuid,web}/**/!(*.long).test.ts',
+  'test/stores/{adapters,calls,contract,dynamodb,http,http-date,kubernetes-traps,kubernetes-writes}.test.ts',
+  'test/stores/{leaf-alloc,mongodb,mysql,redis-answers}.test.ts',
+  'test/stores/url/{schemes,url}.test.ts',
+]
 
 interface Files {
   readonly include: string[]

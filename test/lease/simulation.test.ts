@@ -9,10 +9,10 @@ import { clockAhead, type Faults, openTransactions } from './simulation/shape.ts
 const file = 'test/lease/simulation.test.ts'
 
 describe('no id is issued twice, and each process has a node in the end', () => {
-  it('on a durable store', () => expectNoViolation(file, 'on a durable store', 250, { durable: true }))
+  it('on a durable store', () => expectNoViolation(file, 'on a durable store', 100, { durable: true }))
 
   it('on a store that may lose writes', () =>
-    expectNoViolation(file, 'on a store that may lose writes', 250, { durable: false }))
+    expectNoViolation(file, 'on a store that may lose writes', 100, { durable: false }))
 })
 
 describe('a process that is copied while it runs', () => {

@@ -9,10 +9,10 @@ import type { Setting } from './simulation/shape.ts'
 const file = 'test/segments/simulation.test.ts'
 
 describe('no number is issued twice, and each thread has new numbers in the end', () => {
-  it('on a durable store', () => expectNoViolation(file, 'on a durable store', 50, { durable: true }))
+  it('on a durable store', () => expectNoViolation(file, 'on a durable store', 20, { durable: true }))
 
   it('on a store that may lose writes', () =>
-    expectNoViolation(file, 'on a store that may lose writes', 50, { durable: false }))
+    expectNoViolation(file, 'on a store that may lose writes', 20, { durable: false }))
 })
 
 /** A gap that exceeds the writes that one failover forgets. */
