@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Plugin } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { BaseSequencer, type InlineConfig, type TestSpecification } from 'vitest/node'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import manifest from './package.json' with { type: 'json' }
 
 const long = 'test/**/*.long.test.ts'
@@ -41,39 +41,13 @@ const radosgw = 'test/s3/*.test.ts'
 /** The tests of all stores that then also run, for the store of Kubernetes alone. */
 const stores = ['stores/servers', 'stores/processes', 'stores/silent', 'lease/stores', 'lease/kubernetes']
 
-/**
- * Short files that share processes, because their tests leave nothing behind: a start and the imports take
- * half a second of processor time for each file otherwise. The device of copies is opened once for each
- * process.
- */
-const bareSharing = [
-  'test/api/**/!(*.long).test.ts',
-  'test/lease/{nodes,phase,protocol,server-life,tags,term}.test.ts',
-  'test/segments/!(*.long|copies|threads).test.ts',
-]
-const sharing = [
-  ...bareSharing,
-  'test/{client,core,counter,kind,mask,pattern,serial,uuid,web}/**/!(*.long).test.ts',
-  'test/stores/{adapters,calls,contract,dynamodb,http,http-date,kubernetes-traps,kubernetes-writes}.test.ts',
-  'test/stores/{leaf-alloc,mongodb,mysql,redis-answers}.test.ts',
-  'test/stores/url/{schemes,url}.test.ts',
-]
-
-interface Files {
-  readonly include: string[]
-  readonly exclude?: string[]
-  /** Those of the files that share processes. */
-  readonly shared?: string[]
-  readonly testNamePattern?: RegExp
-}
-
 /** The files of each mode. */
-const files: Record<string, Files> = {
-  test: { include: ['test/**/*.test.ts'], exclude: [long, cluster, radosgw], shared: sharing },
+const files: Record<string, { include: string[]; exclude?: string[]; testNamePattern?: RegExp }> = {
+  test: { include: ['test/**/*.test.ts'], exclude: [long, cluster, radosgw] },
   long: { include: [long] },
   gate: { include: gate },
-  bare: { include: bare, exclude: [long, ...noEngine], shared: bareSharing },
-  all: { include: ['test/**/*.test.ts'], exclude: [cluster, radosgw], shared: sharing },
+  bare: { include: bare, exclude: [long, ...noEngine] },
+  all: { include: ['test/**/*.test.ts'], exclude: [cluster, radosgw] },
   kubernetes: {
     include: [cluster, ...stores.map((name) => `test/${name}.long.test.ts`)],
     testNamePattern: /Kubernetes/,
@@ -93,15 +67,14 @@ const slow = [
 ]
 
 /**
- * Begins with the slow files, and ends with those that share processes. Without results of an earlier run,
- * vitest begins with large files, and a worker idles at the end.
+ * Begins with the slow files. Without results of an earlier run, vitest begins with large files, and a worker
+ * idles at the end.
  */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
     const isSlow = ({ moduleId }: TestSpecification) => slow.some((pattern) => pattern.test(moduleId))
-    const rank = (file: TestSpecification) => (isSlow(file) ? 0 : file.project.config.isolate ? 1 : 2)
-    return sorted.toSorted((a, b) => rank(a) - rank(b))
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
   }
 }
 
@@ -134,42 +107,31 @@ const fromSource: Plugin = {
 }
 
 export default defineConfig(({ mode }) => {
-  const { include, exclude = [], shared = [], testNamePattern } = files[mode] ?? (files['test'] as Files)
-  const left = [...configDefaults.exclude, ...exclude]
-  const project = (name: string, { setupFiles = [], ...test }: InlineConfig) => ({
+  const { include, exclude = [], testNamePattern } = files[mode] ?? (files['test'] as (typeof files)[string])
+  return {
     plugins: [fromSource],
     test: {
-      name,
-      pool: 'forks' as const,
-      // Only for what hangs: on a busy machine an installation, a compilation or a search takes minutes.
-      testTimeout: 600_000,
-      hookTimeout: 600_000,
-      // test/support/bare.ts prints the warning once.
-      execArgv: ['--disable-warning=GRAUPEL_JS_ENGINE'],
-      setupFiles: ['test/support/state-folder-of-file.ts', 'test/support/both-engines.ts', ...setupFiles],
-      ...test,
-    },
-  })
-  const own = project('own', { include, exclude: [...left, ...shared] })
-  const sharedOnes = project('shared', {
-    include: shared,
-    exclude: left,
-    isolate: false,
-    setupFiles: ['test/support/leaves-nothing.ts'],
-  })
-  return {
-    test: {
-      projects: shared.length === 0 ? [own] : [own, sharedOnes],
+      include,
+      exclude: [...configDefaults.exclude, ...exclude],
       ...(testNamePattern !== undefined && { testNamePattern }),
+      // A process for each file, though its start takes half a second of processor time: helpers end their
+      // servers in hooks, which only the first file of a process would have, and a copy of the machine stays
+      // known to the process.
+      pool: 'forks',
       // Without the cache, each file transforms all sources again.
       experimental: { fsModuleCache: true },
       // More than two processors, because many tests wait: for servers, processes and leases that lapse. Long
       // tests wait less.
       maxWorkers: mode === 'long' || mode === 'all' ? 3 : 4,
       sequence: { sequencer: SlowFirst },
+      // Only for what hangs: on a busy machine an installation, a compilation or a search takes minutes.
+      testTimeout: 600_000,
+      hookTimeout: 600_000,
+      // test/support/bare.ts prints the warning once.
+      execArgv: ['--disable-warning=GRAUPEL_JS_ENGINE'],
+      setupFiles: ['test/support/state-folder-of-file.ts', 'test/support/both-engines.ts'],
       // Processes of tests run all sources, so each change in watch mode concerns each test.
       forceRerunTriggers: ['**/{src,native}/**'],
-      // Once for all projects.
       globalSetup: [
         'test/support/built.ts',
         'test/support/bare.ts',
