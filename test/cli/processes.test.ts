@@ -30,16 +30,18 @@ const runs: [words: string[], status: number, input?: string][] = [
   [['build', '--help'], 0],
 ]
 
-/** Leaves out the age, and the width of its column, because one run is later than the other. */
+/** Leaves the ages of states out, and the width of their column, because one run is later than the other. */
 const ageless = (run: { stdout: string }) => ({
   ...run,
   stdout: run.stdout.replace(/, \d+ \w+ ago/g, '').replace(/ {2,}/g, '  '),
 })
 
 it.each(runs)('graupel %j', async (words, status, input = '') => {
-  const run = spawnGraupel(words, {}, input)
-  expect(run.status).toBe(status)
-  expect(ageless(run)).toEqual(ageless(await graupel(words, {}, input)))
+  const shipped = spawnGraupel(words, {}, input)
+  expect(shipped.status).toBe(status)
+  const own = await graupel(words, {}, input)
+  if (words[0] === 'state') expect(ageless(shipped)).toEqual(ageless(own))
+  else expect(shipped).toEqual(own)
 })
 
 it('a run leaves this process as it was', async () => {

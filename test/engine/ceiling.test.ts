@@ -190,8 +190,9 @@ describe.each(engines)('a floor of the %s engine that a call raises', (engine) =
       Atomics.notify(turns, 0)
       let made = 0
       const grantOne = () => core.grant({ nowTick, limitTick: spec.maxTick }) === Status.ok
-      // While this thread stands still, the workers may use everything up.
-      for (const own = (round * 37) % 1500; made < own && grantOne(); ) made++
+      // A call is refused if the workers have used everything up while this thread stood still.
+      const wanted = (round * 37) % 1500
+      while (made < wanted && grantOne()) made++
       const end = core.raise({ floor: ceiling, highTick: nowTick })
       while (grantOne()) made++
       await allOf(2, round)
