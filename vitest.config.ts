@@ -134,6 +134,7 @@ export default defineConfig(({ mode }) => {
       forceRerunTriggers: ['**/{src,native}/**'],
       globalSetup: [
         'test/support/built.ts',
+        'test/support/authorities.ts',
         'test/support/bare.ts',
         'test/support/state-folder.ts',
         'test/support/left-out.ts',

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readFileSync, realpathSync, writeFileS
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { hideAuthorities } from '../scripts/authorities.ts'
 import { barsOf, failures, isCompared, shortfalls } from './bars.ts'
 import type { Reply, Task } from './child.ts'
 import type { Outcome, Report, Result, Subject, Workload } from './contract.ts'
@@ -144,6 +145,7 @@ function readReport(file: string): Report {
 async function measure(): Promise<Report> {
   if (options.rivals) download(installRivals)
   if (options.stores) download(installClients)
+  hideAuthorities()
   const machine = await describeMachine()
   const stolen = watchStolenTime()
   for (const [name, value] of Object.entries(machine)) console.log(`${name.padEnd(7)} ${value}`)

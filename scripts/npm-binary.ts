@@ -2,6 +2,7 @@ import { execFileSync, type StdioOptions } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { trustOfRegistry } from './authorities.ts'
 
 const tools = join(dirname(fileURLToPath(import.meta.url)), '../.tools/npm')
 
@@ -24,7 +25,8 @@ export function npmBinary(name: string, version: string, path: string): string {
     console.error(`  npm install ${name}@${version}`)
     const stdio: StdioOptions = ['ignore', 'ignore', 'inherit']
     const shell = process.platform === 'win32'
-    execFileSync('npm', [...parameters, '--loglevel=error', `${name}@${version}`], { cwd: folder, stdio, shell })
+    const env = { ...process.env, ...trustOfRegistry() }
+    execFileSync('npm', [...parameters, '--loglevel=error', `${name}@${version}`], { cwd: folder, stdio, shell, env })
   }
   return file
 }

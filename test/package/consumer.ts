@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { trustOfRegistry } from '../../scripts/authorities.ts'
 import { repository } from '../support/documents.ts'
 import { hangMs } from '../support/until.ts'
 
@@ -69,7 +70,7 @@ function npmProgram(): string {
 export function npm(folder: string, args: string[], variables: Variables = {}): string {
   const done = spawnSync(process.execPath, [npmProgram(), ...args, '--no-audit', '--no-fund'], {
     cwd: folder,
-    env: { ...cleanEnvironment(), ...variables },
+    env: { ...cleanEnvironment(), ...trustOfRegistry(), ...variables },
     encoding: 'utf8',
   })
   const output = `${done.stdout}${done.stderr}`

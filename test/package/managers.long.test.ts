@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { trustOfRegistry } from '../../scripts/authorities.ts'
 import { npmBinary, npmNode } from '../../scripts/npm-binary.ts'
 import { run, temporaryFolder } from './consumer.ts'
 import { bareTarball, binaryPath, publishedBinary, repack } from './tarball.ts'
@@ -60,7 +61,7 @@ test.runIf(isUsual).each(Object.entries(managers))(
  * newer ones know less.
  */
 function environment(): NodeJS.ProcessEnv {
-  const { PATH, npm_config_registry, NODE_EXTRA_CA_CERTS } = process.env
+  const { PATH, npm_config_registry } = process.env
   const { stdout } = spawnSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' })
   const registry = npm_config_registry ?? stdout.trim()
   const home = join(folder, 'home')
@@ -71,6 +72,6 @@ function environment(): NodeJS.ProcessEnv {
     BUN_CONFIG_REGISTRY: registry,
     // pnpm tells of its own updates.
     NO_UPDATE_NOTIFIER: '1',
-    ...(NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS }),
+    ...trustOfRegistry(),
   }
 }
