@@ -32,6 +32,7 @@ const bare = [
 const noEngine = [
   'test/**/{simulation,phases,programs}.test.ts',
   'test/api/{docs,glossary,layout-properties,path,reference,types,types-in-editors}.test.ts',
+  'test/lease/strict.test.ts',
 ]
 
 /** The tests that need a real API server of Kubernetes. */

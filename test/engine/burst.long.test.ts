@@ -1,3 +1,4 @@
+import { repetitions } from '../support/short.ts'
 import { proveBursts } from './bursts.js'
 
-proveBursts(10_000_000)
+proveBursts(repetitions(10_000_000, 4_000_000))

@@ -1,3 +1,4 @@
+import { repetitions } from '../support/short.ts'
 import { proveTerminations } from './terminations.js'
 
-proveTerminations(55)
+proveTerminations(repetitions(55, 25))

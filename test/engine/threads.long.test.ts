@@ -1,3 +1,8 @@
+import { repetitions } from '../support/short.ts'
 import { proveThreads } from './workers.js'
 
-proveThreads({ each: 1_000_000, terminations: 6, rounds: 25 })
+proveThreads({
+  each: repetitions(1_000_000, 300_000),
+  terminations: repetitions(6, 3),
+  rounds: repetitions(25, 10),
+})
