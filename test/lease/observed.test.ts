@@ -61,10 +61,10 @@ describe.each(engines)('an id that is observed under a lease, on the %s engine',
   })
 
   it('is kept when another process takes the node', async () => {
-    const { lease, inner, namespace } = await leaseWith({ windowMs: 1000 })
-    const ids = createGenerator({ lease, engine, maxWaitMs: 10_000 })
+    const { lease, inner, namespace } = await leaseWith({ windowMs: 4500 })
+    const ids = createGenerator({ lease, engine, maxAheadMs: 5000, maxWaitMs: 10_000 })
     const { node } = lease
-    const seen = ids.observe(lastIdAt(Date.now() + 900))
+    const seen = ids.observe(lastIdAt(Date.now() + 2000))
     await steal(inner, namespace, node, 1000)
     await until(() => lease.node !== node)
     expect(ids.next()).toBeGreaterThan(seen)

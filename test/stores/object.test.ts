@@ -183,6 +183,7 @@ describe.concurrent.each(Object.entries(clients))('a bucket by %s', (name, open)
           }
           return 'made'
         }
+        await until(() => lease.stats().ceilingMs - Date.now() > 500)
         service.habits = { fault }
         expect(make()).toBe('made')
         await until(() => make() === 'ERR_LEASE_EXPIRED')

@@ -408,7 +408,7 @@ it('a renewal on a durable store is two requests', async () => {
     return fetch(to, init)
   }
   const store = serviceStore({ url, fetch: noting })
-  await using lease = await acquireLease({ store, namespace: freshNamespace(), windowMs: 300, maxClockSkewMs: 10_000 })
+  await using lease = await acquireLease({ store, namespace: freshNamespace(), windowMs: 900, maxClockSkewMs: 10_000 })
   const { renewals: before } = lease.stats()
   asked.length = 0
   await until(() => lease.stats().renewals >= before + 20)
