@@ -7,7 +7,7 @@ import { command, RespClient } from './support/resp.ts'
 
 // A request behind the last answer of a connection cannot be answered, so its count would be missing.
 
-const service = await listen({ requestTimeoutMs: 300, resp: 0, respCounters: 'c:' })
+const service = await listen({ resp: 0, respCounters: 'c:' })
 
 const head = (path: string, ...lines: string[]) =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`
@@ -35,13 +35,14 @@ test.each([
 })
 
 test('no count is taken by the rest of a request that did not arrive in time', async () => {
-  const socket = connect(service.port, '127.0.0.1').on('error', () => {})
+  const impatient = await listen({ requestTimeoutMs: 300 })
+  const socket = connect(impatient.port, '127.0.0.1').on('error', () => {})
   socket.write(head('/v1/counters/late').slice(0, -4))
   const [answer] = (await once(socket, 'data')) as [Buffer]
   expect(`${answer}`).toMatch(/^HTTP\/1\.1 408 /)
   socket.write(`\r\n\r\n${head('/v1/counters/late').repeat(600)}`)
   await once(socket.resume(), 'close')
-  expect(await countsOf(service, 'late', `${answer}`)).toEqual({ taken: 0, sent: 0 })
+  expect(await countsOf(impatient, 'late', `${answer}`)).toEqual({ taken: 0, sent: 0 })
 })
 
 test('a service that stops takes a count for the first of many requests of a connection, and answers it', async () => {
