@@ -115,9 +115,9 @@ export default defineConfig(({ mode }) => {
       include,
       exclude: [...configDefaults.exclude, ...exclude],
       ...(testNamePattern !== undefined && { testNamePattern }),
-      // A process for each file, although its start takes half a second of processor time. Files that share
-      // one fail by their order: hooks at the top of a helper run for its first importer only, and the process
-      // goes on to know that its machine was copied.
+      // A process for each file, although its start takes 0.4 s of processor time. Files that share one fail
+      // by their order: hooks at the top of a helper run for its first importer only, and the process goes on
+      // to know that its machine was copied.
       pool: 'forks',
       // Without the cache, each file transforms all sources again.
       experimental: { fsModuleCache: true },

@@ -8,7 +8,8 @@ import { join, posix } from 'node:path'
 const maxWidth = 110
 const maxWords = 60
 
-const folders = ['src', 'native', 'server/src', 'web/src', 'test', 'bench', 'scripts', 'examples', 'model']
+/** `.` is only the files of the root. */
+const folders = ['.', 'src', 'native', 'server/src', 'web/src', 'test', 'bench', 'scripts', 'examples', 'model']
 const sourceName = /\.(?:[cm]?[jt]s|cc|h|c|pml)$/
 /** The files in which the words of comments are counted. */
 const isCounted = /^(?:src|native|server\/src)\//
@@ -100,7 +101,7 @@ function countWords(texts: readonly string[]): number[] {
 }
 
 function filesIn(folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+  return readdirSync(join(root, folder), { recursive: folder !== '.', encoding: 'utf8' })
     .map((path) => posix.join(folder, path.replaceAll('\\', '/')))
     .filter((path) => sourceName.test(path) && !/(?:^|\/)(?:node_modules|dist|build)\//.test(path))
     .sort()

@@ -96,7 +96,7 @@ export class SegmentMemory {
    * @param fetchAt - After how many of its numbers, 0 to `count`, the next segment is fetched.
    * @param generation - The generation of the machine from before it was fetched.
    */
-  add({ first, count }: Segment, fetchAt: number, generation = 0): void {
+  add({ first, count }: Segment, fetchAt: number, generation: number): void {
     const segments = this.#load(words.segments)
     const from = segments === 0n ? 0n : this.#read(segments - 1n).to
     const at = this.#at(segments)

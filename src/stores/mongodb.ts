@@ -66,7 +66,8 @@ const duplicateKey = 11_000
  * with GraupelError `ERR_STORE_UNAVAILABLE` if a right, the user or the server has to be changed, such as a
  * server without a replica set; and otherwise with the client's errors.
  * @example
- * const client = new MongoClient(process.env.MONGODB_URL, { connectTimeoutMS: 3000, socketTimeoutMS: 3000 })
+ * const url = process.env.MONGODB_URL ?? 'mongodb://127.0.0.1:27017/app?replicaSet=rs0'
+ * const client = new MongoClient(url, { connectTimeoutMS: 3000, socketTimeoutMS: 3000 })
  * const store = mongodbStore(client.db())
  * await store.write('settings/first', 'one', undefined)
  * const entry = await store.read('settings/first')

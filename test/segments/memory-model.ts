@@ -238,7 +238,7 @@ class Exploration {
   #add(added: number): boolean {
     const segment = this.#model.segments[added]
     if (segment === undefined || !this.#memory.hasRoom) return false
-    this.#memory.add(segment, segment.fetchAt)
+    this.#memory.add(segment, segment.fetchAt, 0)
     return true
   }
 

@@ -29,7 +29,7 @@ if (role === 'adds') {
   const untilMs = Date.now() + maxMs
   for (let added = 0; added < segments && Date.now() < untilMs; ) {
     if (!memory.hasRoom) continue
-    memory.add({ first: BigInt(added * perSegment), count: perSegment }, 2)
+    memory.add({ first: BigInt(added * perSegment), count: perSegment }, 2, 0)
     added++
   }
   Atomics.store(isEnded, 0, 1)

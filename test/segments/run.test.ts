@@ -6,7 +6,7 @@ import { Run } from '../../src/segments/run.js'
 /** Makes a run that begins with a number. */
 function runOf(first: bigint, count: number, stride: number): Run {
   const memory = SegmentMemory.make(stride)
-  memory.add({ first, count }, count)
+  memory.add({ first, count }, count, 0)
   const run = new Run(memory, stride, false)
   run.refill()
   return run

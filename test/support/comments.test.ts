@@ -10,7 +10,7 @@ import { repository } from './documents.ts'
 const root = mkdtempSync(join(tmpdir(), 'graupel-comments-'))
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-const folders = ['src', 'native', 'server/src', 'web/src', 'test', 'bench', 'scripts', 'examples', 'model']
+const folders = ['.', 'src', 'native', 'server/src', 'web/src', 'test', 'bench', 'scripts', 'examples', 'model']
 const words = (count: number) => `${'word '.repeat(count - 1)}end`
 /** A comment of lines of five words, such as `// word word word word end`. */
 const lines = (count: number, mark: string) => `${mark} ${words(5)}\n`.repeat(count / 5)
@@ -42,7 +42,7 @@ test('passes comments at both limits, and counts characters, not bytes', () => {
     'src/node_modules/other/index.js': `// ${'x'.repeat(200)}\n`,
   })
   expect(faults).toEqual([])
-  expect(stdout).toMatch(/^check-comments: 13 files/)
+  expect(stdout).toMatch(/^check-comments: 14 files/)
   expect(status).toBe(0)
 })
 
@@ -51,6 +51,7 @@ test('names each comment that is too wide or too long', () => {
   const tags = ` * @param a - ${words(15)}\n${lines(70, ' *  ')} * @example\n${lines(70, ' *')}`
   const items = ` * - ${words(15)}\n`.repeat(5)
   const { status, faults } = check({
+    'a.config.ts': `// ${wide}\n`,
     'src/1-wide.ts': `export const a = 1\n  // ${wide.slice(2)}\n`,
     'src/2-long.ts': `\nconst a = 1\n${lines(65, '//')}const b = 2\n`,
     'src/3-entry.ts': `/**\n${lines(60, ' *')} *\n${lines(60, ' *')} *\n${tags} */\n`,
@@ -66,6 +67,7 @@ test('names each comment that is too wide or too long', () => {
   const tooLong = 'a comment of 65 words; shorten it to 60, or move the reason to a document in docs'
   const tooWide = (width: number) => `a comment ${width} characters wide; wrap it at 110`
   expect(faults).toEqual([
+    `a.config.ts:1: ${tooWide(111)}`,
     `src/1-wide.ts:2: ${tooWide(111)}`,
     `src/2-long.ts:3: ${tooLong}`,
     `src/4-long-entry.ts:1: ${tooLong}`,
@@ -81,7 +83,8 @@ test('names each comment that is too wide or too long', () => {
 })
 
 test('fails if a folder has no sources', () => {
-  const { status, faults } = check({}, folders.slice(1))
+  const others = folders.filter((folder) => folder !== 'src')
+  const { status, faults } = check({}, others)
   expect(faults).toEqual(['src: no source files found'])
   expect(status).toBe(1)
 })
