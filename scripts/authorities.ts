@@ -1,9 +1,9 @@
 const hidden = 'GRAUPEL_CA_CERTS'
 
 /**
- * Takes NODE_EXTRA_CA_CERTS from the processes that this one starts. With it, Node 20 reads all authorities
- * at each start, which then takes three times as long. Programs that install packages get
- * `trustOfRegistry()`.
+ * Takes NODE_EXTRA_CA_CERTS from the processes that this one starts. With it, Node 20 reads all certificate
+ * authorities at each start, which then takes three times as long. Programs that install packages need the
+ * variable for their registry: `trustOfRegistry()` has it.
  */
 export function hideAuthorities(): void {
   const file = process.env['NODE_EXTRA_CA_CERTS']

@@ -8,7 +8,7 @@ import { join, posix } from 'node:path'
 const maxWidth = 110
 const maxWords = 60
 
-/** `.` is only the files of the root. */
+/** The folders that are searched with all folders below them; `.` without these. */
 const folders = ['.', 'src', 'native', 'server/src', 'web/src', 'test', 'bench', 'scripts', 'examples', 'model']
 const sourceName = /\.(?:[cm]?[jt]s|cc|h|c|pml)$/
 /** The files in which the words of comments are counted. */

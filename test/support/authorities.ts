@@ -1,4 +1,4 @@
 import { hideAuthorities } from '../../scripts/authorities.ts'
 
-/** Global set-up: a run starts some 1 000 processes of Node. */
+/** Global set-up. Some 1 000 processes of Node start in a run, and none has to read the authorities. */
 export default hideAuthorities
