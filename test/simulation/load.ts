@@ -45,6 +45,10 @@ export async function bundle(entry: URL, { mutation, inject, define, platform }:
     format: 'cjs',
     platform: 'node',
     target: 'node20',
+    // src/platform/binary.ts reads `import.meta`, and has another way where that is empty.
+    logOverride: { 'empty-import-meta': 'silent' },
+    // Leads `#platform` to its source.
+    tsconfig: fileURLToPath(new URL('../../scripts/tsconfig.sources.json', import.meta.url)),
     inject: inject === undefined ? [] : [fileURLToPath(inject)],
     define: define ?? {},
     plugins: [
