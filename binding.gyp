@@ -1,12 +1,14 @@
 {
   "target_defaults": {
-    # The headers of node-addon-api are in node_modules of a clone, and beside the sources in the package (scripts/prepack.ts).
+    # The headers of node-addon-api are in node_modules of a clone, and beside the sources in the package
+    # (scripts/prepack.ts).
     "include_dirs": ["node_modules/node-addon-api", "native/node-addon-api"],
-    # A worker may be terminated inside a call of Node-API. The call then fails, and node-addon-api throws an error.
+    # A worker may be terminated inside a call of Node-API. The call then fails, and node-addon-api throws an
+    # error.
     # DISABLE_CPP_EXCEPTIONS: node-addon-api throws in JavaScript. node-gyp compiles without C++ exceptions.
-    # SWALLOW_UNTHROWABLE_EXCEPTIONS: node-addon-api accepts that Node refuses to throw in a thread that ends. Without this
-    # define it ends the process: 40 processes that terminated 24 workers each, which opened generators and got errors, all
-    # aborted. With the define none of 40 aborted.
+    # SWALLOW_UNTHROWABLE_EXCEPTIONS: node-addon-api accepts that Node refuses to throw in a thread that ends.
+    # Without this define it ends the process: 40 processes that terminated 24 workers each, which opened
+    # generators and got errors, all aborted. With the define none of 40 aborted.
     "defines": [
       "NAPI_VERSION=8",
       "NODE_ADDON_API_DISABLE_CPP_EXCEPTIONS",
@@ -24,8 +26,8 @@
   },
   "targets": [
     {
-      # Opens generators, pages and files. No code in it runs for each id, so it is optimized for size, which makes it half
-      # as large.
+      # Opens generators, pages and files. No code in it runs for each id, so it is optimized for size, which
+      # makes it half as large.
       "target_name": "host",
       "type": "static_library",
       "sources": [

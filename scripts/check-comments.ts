@@ -9,8 +9,13 @@ const maxWidth = 110
 const maxWords = 60
 
 /** The folders that are searched with all folders below them; `.` without these. */
-const folders = ['.', 'src', 'native', 'server/src', 'web/src', 'test', 'bench', 'scripts', 'examples', 'model']
-const sourceName = /\.(?:[cm]?[jt]s|cc|h|c|pml)$/
+const folders = [
+  ...['.', 'src', 'native', 'server/src', 'web/src', 'test', 'bench', 'scripts', 'examples', 'model'],
+  ...['.ci', '.github'],
+]
+const sourceName = /\.(?:[cm]?[jt]s|cc|h|c|pml|gyp|sh|yml)$|^\.ci\/[\w-]+$/
+/** The files whose comments begin with `#`. */
+const isHashed = /\.(?:gyp|sh|yml)$|^\.ci\/[\w-]+$/
 /** The files in which the words of comments are counted. */
 const isCounted = /^(?:src|native|server\/src)\//
 
@@ -36,7 +41,7 @@ else console.log(`check-comments: ${count} files, no comment is too wide or too 
 
 function checkFile(file: string): void {
   const lines = readFileSync(join(root, file), 'utf8').split(/\r?\n/)
-  for (const { line, texts } of commentsIn(lines)) {
+  for (const { line, texts } of isHashed.test(file) ? hashedIn(lines) : commentsIn(lines)) {
     for (const at of texts.keys()) {
       const width = [...(lines[line - 1 + at] ?? '')].length
       if (width > maxWidth)
@@ -77,6 +82,13 @@ function commentsIn(lines: readonly string[]): Comment[] {
     }
   }
   return comments
+}
+
+/** Finds the comments of `#`: one for each line, because their words are not counted. */
+function hashedIn(lines: readonly string[]): Comment[] {
+  return [...lines.entries()]
+    .filter(([, text]) => /^\s*#/.test(text))
+    .map(([at, text]) => ({ line: at + 1, texts: [text] }))
 }
 
 /**

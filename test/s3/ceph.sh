@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Becomes Ceph's radosgw, an S3 server, with a monitor and one OSD that keeps its data in memory: ceph.sh FOLDER PORT MONITOR_PORT.
+# Becomes Ceph's radosgw, an S3 server, with a monitor and one OSD that keeps its data in memory:
+#   ceph.sh FOLDER PORT MONITOR_PORT
 # The monitor and the OSD end with radosgw. They need no manager (ceph-mgr), and neither root nor a service.
 set -euo pipefail
 folder=$1 port=$2 monitor_port=$3

@@ -10,7 +10,10 @@ import { repository } from './documents.ts'
 const root = mkdtempSync(join(tmpdir(), 'graupel-comments-'))
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-const folders = ['.', 'src', 'native', 'server/src', 'web/src', 'test', 'bench', 'scripts', 'examples', 'model']
+const folders = [
+  ...['.', 'src', 'native', 'server/src', 'web/src', 'test', 'bench', 'scripts', 'examples', 'model'],
+  ...['.ci', '.github'],
+]
 const words = (count: number) => `${'word '.repeat(count - 1)}end`
 /** A comment of lines of five words, such as `// word word word word end`. */
 const lines = (count: number, mark: string) => `${mark} ${words(5)}\n`.repeat(count / 5)
@@ -39,10 +42,11 @@ test('passes comments at both limits, and counts characters, not bytes', () => {
     'native/core/limits.h': `/*\n${lines(60, ' *')} */\n`,
     'src/wide-code.ts': `export const c = '${'x'.repeat(200)}'\n`,
     'test/long-comment.ts': lines(100, '//'),
+    '.ci/limits': `# ${'x'.repeat(108)}\nrun 'the # ${'x'.repeat(108)}'\n`,
     'src/node_modules/other/index.js': `// ${'x'.repeat(200)}\n`,
   })
   expect(faults).toEqual([])
-  expect(stdout).toMatch(/^check-comments: 14 files/)
+  expect(stdout).toMatch(/^check-comments: 17 files/)
   expect(status).toBe(0)
 })
 
@@ -63,6 +67,8 @@ test('names each comment that is too wide or too long', () => {
     'server/src/1-long.ts': `/**\n${lines(30, ' *')} *\n${lines(35, ' *')} */\nexport const c = 1\n`,
     'test/1-wide.mjs': `/**\n * ${wide}\n */\n`,
     'model/1-wide.pml': `/* ${wide} */\n`,
+    '.ci/1-wide': `#!/bin/sh\n# ${wide}x\n`,
+    '.github/workflows/1-wide.yml': `jobs:\n  # ${wide}\n`,
   })
   const tooLong = 'a comment of 65 words; shorten it to 60, or move the reason to a document in docs'
   const tooWide = (width: number) => `a comment ${width} characters wide; wrap it at 110`
@@ -78,6 +84,8 @@ test('names each comment that is too wide or too long', () => {
     `server/src/1-long.ts:1: ${tooLong}`,
     `test/1-wide.mjs:2: ${tooWide(111)}`,
     `model/1-wide.pml:1: ${tooWide(114)}`,
+    `.ci/1-wide:2: ${tooWide(111)}`,
+    `.github/workflows/1-wide.yml:2: ${tooWide(112)}`,
   ])
   expect(status).toBe(1)
 })
