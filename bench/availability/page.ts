@@ -226,7 +226,7 @@ function yearTables(runs: readonly Run[], yearly: Rates): string[] {
   const cell = ({ minutes }: Year) => `${minutes.toFixed(1)} (${(100 * (1 - minutes / minutesOfYear)).toFixed(4)} %)`
   const assumed = eventNames.map((event) => `${yearly[event]} × ${events[event].title}`).join(', ')
   return [
-    `These rates are assumptions: in a year ${assumed}. Put in your own: \`${command} --kept --rates restart=12,failover=4\`, with the names of [the events](#repeat-it).`,
+    `These rates are assumptions: in a year ${assumed}. Put in your own: \`${command} --kept --rates restart=12,failover=4\`, with the names of [the events](#repeat-it). Each event counts with its worst moment, the number in parentheses above, less the delay of the machine. SQLite has no server, so only the pause counts there.`,
     markdown([
       [
         'store',
