@@ -204,8 +204,10 @@ export class LeaseProtocol {
     const granted = record?.ceiling ?? this.#parts.group.tickAt(proof.nowMs)
     const floor = Math.max(granted, this.#parts.group.tickAt(proof.forgottenMs))
     const ceiling = Math.max(floor, this.#parts.group.tickAt(proof.nowMs + windowMs))
-    const next = { owner, token, attempt: this.#parts.clock.newToken(), floor, ceiling, isReleased: false, windowMs }
-    this.#tried = { node, token, attempt: next.attempt }
+    const attempt = this.#parts.clock.newToken()
+    // Others wait for the window of the record, in whole milliseconds: never for less.
+    const next = { owner, token, attempt, floor, ceiling, isReleased: false, windowMs: Math.ceil(windowMs) }
+    this.#tried = { node, token, attempt }
     this.#hasTried = true
     const written = await this.#put(
       this.#parts.group.keyOf(node),

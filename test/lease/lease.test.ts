@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { caught, engines, freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 import { until } from '../support/until.js'
-import { eventsOf, layout, leaseWith, steal, typesOf } from './leases.js'
+import { eventsOf, layout, leaseWith, recordOf, steal, typesOf } from './leases.js'
 
 describe.each(engines)('a lease with the %s engine', (engine) => {
   it('makes ids of its node, below its ceiling', async () => {
@@ -18,6 +18,17 @@ describe.each(engines)('a lease with the %s engine', (engine) => {
     expect(ids.stats()).toMatchObject({ issued: 1, ceilingMs, lease: { node: lease.node, acquisitions: 1 } })
     expect(ids.decode(id).timestamp.getTime()).toBeLessThan(ceilingMs)
     await lease.release()
+  })
+
+  it('may have a window with a fraction, for which others wait in whole milliseconds', async () => {
+    const { lease, store, namespace } = await leaseWith({ windowMs: 20_000 / 3 })
+    expect(JSON.parse((await recordOf(store, namespace, lease.node)).value)).toMatchObject({ windowMs: 6667 })
+    const other = await acquireLease({ layout, store, namespace, windowMs: 2000.5 })
+    expect(other.node).not.toBe(lease.node)
+    const ids = createGenerator({ lease: other, engine })
+    ids.next()
+    await lease.release()
+    await other.release()
   })
 
   it('goes on for as long as the store renews it', async () => {
