@@ -76,10 +76,12 @@ export class Renewal implements HookedLease {
     this.#node.seal()
     this.#publication.change({ status: 'released' })
     const reason = endedError(this.#publication.view)
-    this.#over.abort(reason)
     // Asked after sealing: if the machine was not copied before, all copies are sealed.
     const { isOriginal } = this.#node
-    return this.#begin((signal) => this.#giveBack('released', isOriginal, signal), reason)
+    const given = this.#begin((signal) => this.#giveBack('released', isOriginal, signal), reason)
+    // A listener may call a hook, or release(), which returns the work that was begun last.
+    this.#over.abort(reason)
+    return given
   }
 
   /**
@@ -151,9 +153,9 @@ export class Renewal implements HookedLease {
       error = thrown as Error
     }
     this.#queue.leave('given back', signal)
+    this.#publication.publish(event, error === undefined ? {} : { error })
     // Whoever copies the machine may wait for the store. A process that ends cannot do anything about it.
     if (event === 'parked' && error !== undefined) throw error
-    this.#publication.publish(event, error === undefined ? {} : { error })
   }
 
   async #resume(signal: AbortSignal): Promise<void> {

@@ -39,11 +39,14 @@ export class WorkQueue {
 
   /** Aborts the work that is under way, and begins other work after it. @param reason - Of the signal. */
   begin(work: (signal: AbortSignal) => Promise<void>, reason?: unknown): Promise<void> {
-    this.#current.abort(reason)
+    const before = this.#current
     this.#current = new AbortController()
     const { signal } = this.#current
-    this.#last = this.#idle.then(() => work(signal))
-    this.#idle = this.#last.catch(() => {})
-    return this.#last
+    const last = this.#idle.then(() => work(signal))
+    this.#last = last
+    this.#idle = last.catch(() => {})
+    // A store that hears of it may call the lease again.
+    before.abort(reason)
+    return last
   }
 }

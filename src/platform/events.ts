@@ -75,7 +75,7 @@ export interface LeaseEvent {
    * - `expired`: the window has passed without a renewal
    * - `lost`: another process has the node
    * - `copied`: this machine is a copy, and leaves the node to the original
-   * - `parked`
+   * - `parked`, with `error` if the store could not be told
    * - `moved` to a node, perhaps the same node
    * - `released`, with `error` if the store could not be told: the node is free when its window has passed
    * - `ended`: no other node was free

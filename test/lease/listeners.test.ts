@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { Listeners } from '../../src/lease/listeners.js'
 import { freshNamespace } from '../support/engines.js'
 import { until } from '../support/until.js'
+import { leaseWith } from './leases.js'
 
 let lease: Lease
 const warnings: (Error & { code?: string })[] = []
@@ -140,4 +141,43 @@ it('on() takes every type of the events but the first', () => {
   const types = [...(declared ?? '').matchAll(/'(\w+)'/g)].map(([, type]) => type)
   expect(types).toHaveLength(12)
   for (const type of types) if (type !== 'acquired') lease.on(type as 'moved', () => {})()
+})
+
+it('a listener of the signal that releases once more waits for the store, and so may end its pool', async () => {
+  const said: string[] = []
+  const inner = memoryStore()
+  const write = async (...words: Parameters<typeof inner.write>) => {
+    const version = await inner.write(...words)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    said.push('written')
+    return version
+  }
+  const own = await acquireLease({ store: { ...inner, write }, namespace: freshNamespace() })
+  said.length = 0
+  own.on('released', () => said.push('event'))
+  let inListener: Promise<void> | undefined
+  own.signal.addEventListener('abort', () => {
+    inListener = own.release().then(() => void said.push('released'))
+  })
+  await own.release()
+  await inListener
+  expect(said).toEqual(['written', 'event', 'released'])
+})
+
+it('release() in a listener does not reject for a park() that the store has not heard, whose event has the error', async () => {
+  const { lease: own, outage } = await leaseWith()
+  const parked: LeaseEvent[] = []
+  own.on('parked', (event) => parked.push(event))
+  let inListener: Promise<void> | undefined
+  own.signal.addEventListener('abort', () => {
+    inListener = own.release()
+  })
+  outage.error = new Error('away')
+  await expect(own.park()).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+  expect(parked).toEqual([
+    expect.objectContaining({ error: expect.objectContaining({ code: 'ERR_STORE_UNAVAILABLE' }) }),
+  ])
+  delete outage.error
+  await own.release()
+  await inListener
 })
