@@ -3,6 +3,8 @@ import type { MoreNumbers, Task } from './source.js'
 
 interface Entry {
   readonly task: Task
+  /** When the call was made. */
+  readonly sinceMs: number
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
@@ -53,16 +55,15 @@ export class Queue {
   /** Does a task in its turn. */
   add(task: Task): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#entries.push({ task, resolve, reject })
+      this.#entries.push({ task, sinceMs: this.#clock.monotonicMs(), resolve, reject })
       if (this.#isPumping || this.#isWaiting || this.#cancel !== undefined) return
       if (this.#isEager) this.#pump()
       else this.#later(0)
     })
   }
 
-  /** Rejects every call that waits. A promise that they wait for was rejected when the source was closed. */
+  /** Rejects every call that waits. */
   close(errorOf: () => unknown): void {
-    if (this.#isWaiting) return
     this.#cancel?.()
     this.#cancel = undefined
     this.#rejectAll(errorOf)
@@ -101,7 +102,7 @@ export class Queue {
     while (!this.isEmpty) {
       const entry = this.#entries[this.#first] as Entry
       try {
-        const round = this.#more.round(entry.task)
+        const round = this.#more.round(entry.task, entry.sinceMs)
         if (round === 'done') {
           this.#remove(entry)
           entry.resolve()

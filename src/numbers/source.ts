@@ -60,9 +60,10 @@ export interface MoreNumbers {
   /** Finishes a task without a turn of the event loop. @throws if that is impossible */
   finish(task: Task): void
   /**
-   * Tries a task that may wait. @throws if the task fails; the promise rejects if all tasks that wait fail.
+   * Tries a task that may wait. @param sinceMs - When its call was made, on the monotonic clock. @throws if
+   * the task fails; the promise rejects if all tasks that wait fail.
    */
-  round(task: Task): Round
+  round(task: Task, sinceMs: number): Round
   /**
    * Makes the error of one task from a rejection that all tasks have in common, because each gets its own
    * `filled`.

@@ -14,8 +14,9 @@ import { BlockingWaits, DeferredWaits, type Waits } from './waits.js'
  */
 export class PolicyRunner implements MoreNumbers {
   readonly #judged: Judged
-  /** The task that tries without blocking, and its waits. */
-  #deferred: { readonly task: Task; readonly waits: DeferredWaits } | undefined
+  /** The task that tries without blocking. */
+  #deferred: Task | undefined
+  readonly #deferredWaits: DeferredWaits
   /** The ticks of the events counted last. An event that many calls meet is counted and published once. */
   #countedHighTick = -1
   #countedHeadTick = -1
@@ -24,15 +25,17 @@ export class PolicyRunner implements MoreNumbers {
 
   constructor(judged: Judged) {
     this.#judged = judged
+    this.#deferredWaits = new DeferredWaits(judged)
   }
 
   finish(task: Task): void {
     this.#work(task, new BlockingWaits(this.#judged))
   }
 
-  round(task: Task): Round {
-    if (this.#deferred?.task !== task) this.#deferred = { task, waits: new DeferredWaits(this.#judged) }
-    const { waits } = this.#deferred
+  round(task: Task, sinceMs: number): Round {
+    const waits = this.#deferredWaits
+    if (this.#deferred !== task) waits.begin(sinceMs)
+    this.#deferred = task
     const outcome = this.#work(task, waits)
     return outcome === 'later' ? waits.pauseMs : outcome
   }

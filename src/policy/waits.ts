@@ -41,7 +41,7 @@ export class BlockingWaits implements Waits {
   }
 
   forCeiling(): boolean {
-    this.#ceilingWait ??= new CeilingWait(this.#judged)
+    this.#ceilingWait ??= new CeilingWait(this.#judged, platform.monotonicMs())
     this.#ceilingWait.poll(true)
     return true
   }
@@ -65,12 +65,15 @@ export class BlockingWaits implements Waits {
  */
 const maxPauseMs = 50
 
-/** The waits of a call that does not block, and tries again after each pause. */
+/** The waits of calls that do not block: of one after the other, which tries again after each pause. */
 export class DeferredWaits implements Waits {
   readonly mayBlock = false
   /** Milliseconds until the next try. */
   pauseMs = 0
   readonly #judged: Judged
+  #sinceMs = 0
+  /** When the calls have met the ceiling, if they wait for it. */
+  #ceilingMs: number | undefined
   #ceilingWait: CeilingWait | undefined
   #untilTick = -1
 
@@ -78,13 +81,24 @@ export class DeferredWaits implements Waits {
     this.#judged = judged
   }
 
+  /** Goes on with another call. @param sinceMs - When it was made. */
+  begin(sinceMs: number): void {
+    this.#sinceMs = sinceMs
+    this.#ceilingWait = undefined
+    this.#untilTick = -1
+  }
+
   forCeiling(): boolean {
-    this.#ceilingWait ??= new CeilingWait(this.#judged)
+    this.#ceilingMs ??= platform.monotonicMs()
+    // A call has waited while those before it did: otherwise the last of a hundred would wait a hundred times
+    // as long.
+    this.#ceilingWait ??= new CeilingWait(this.#judged, Math.max(this.#sinceMs, this.#ceilingMs))
     this.pauseMs = 1
     return this.#ceilingWait.poll(false)
   }
 
   leaveCeiling(): void {
+    this.#ceilingMs = undefined
     this.#ceilingWait = undefined
   }
 
@@ -115,12 +129,13 @@ export class DeferredWaits implements Waits {
 class CeilingWait {
   readonly #judged: Judged
   readonly #maxMs: number
-  readonly #startMs = platform.monotonicMs()
+  readonly #startMs: number
   #round = 0
 
-  constructor(judged: Judged) {
+  constructor(judged: Judged, startMs: number) {
     const { policy, counters } = judged
     this.#judged = judged
+    this.#startMs = startMs
     this.#maxMs = policy.onOverflow === 'throw' ? 0 : policy.maxWaitMs
     counters.waits++
   }

@@ -203,3 +203,27 @@ it('an answer whose tags are not 0 is not used', async () => {
   })
   expect(asked).toEqual(['http://service/v1/ids?count=1&layout=rows&tag.shard=0'])
 })
+
+it('close() of a view rejects its calls that wait for a batch, and those of the client go on', async () => {
+  let hold: Promise<void> | undefined
+  let release = () => {}
+  const slow: typeof fetch = async (...words) => {
+    await hold
+    return fetch(...words)
+  }
+  using client = await connect({ url, layout: rows, count: 4, maxCount: 4, fetch: slow })
+  const [view, other] = [client.with({ shard: 5 }), client.with({ shard: 6 })]
+  hold = new Promise((resolve) => {
+    release = resolve
+  })
+  view.take(client.stats().left)
+  const waiting = [view.nextAsync(), view.fillAsync(new BigUint64Array(2))]
+  const outcomes = Promise.allSettled(waiting)
+  const others = other.nextAsync()
+  view.close()
+  release()
+  const closed = { status: 'rejected', reason: expect.objectContaining({ code: 'ERR_CLOSED' }) }
+  expect(await outcomes).toEqual([closed, closed])
+  expect(decode(await others, rows).tags).toEqual({ shard: 6 })
+  await expect(view.nextAsync()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+})

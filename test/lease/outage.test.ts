@@ -62,3 +62,39 @@ it('without the store, ids continue for 4 to 6 s; after that, calls throw until 
   expect(made.every((ms) => ms > 4000 && ms <= 6000)).toBe(true)
   expect(made.map((ms) => Math.round(ms / 1000))).toEqual(expect.arrayContaining([4, 5, 6]))
 })
+
+it('calls that wait together for an expired lease are given up together, each after maxWaitMs', async () => {
+  const { state, store } = unreliableStore()
+  const made = async () => {
+    const lease = await acquireLease({ store, namespace: freshNamespace() })
+    const ids = createGenerator({ lease, engine: 'js', maxWaitMs: 500 })
+    ids.next()
+    state.isAway = true
+    await time.sleep(7000)
+    const waits: number[] = []
+    const wait = async () => {
+      const startMs = time.monotonicMs()
+      await ids.nextAsync().catch((error) => expect(error).toMatchObject({ code: 'ERR_LEASE_EXPIRED' }))
+      waits.push(time.monotonicMs() - startMs)
+    }
+    // Twenty at once, and one in each of the next ten pauses.
+    const calls = Array.from({ length: 20 }, wait)
+    for (let i = 0; i < 10; i++) {
+      await time.sleep(100)
+      calls.push(wait())
+    }
+    await Promise.all(calls)
+    // Time that has passed before a call counts for none.
+    await time.sleep(10_000)
+    await wait()
+    state.isAway = false
+    await time.sleep(1000)
+    ids.next()
+    await lease.release()
+    return waits
+  }
+  const waits = await time.until(made())
+  expect(waits).toHaveLength(31)
+  for (const ms of waits) expect(ms, waits.join()).toBeGreaterThanOrEqual(500)
+  for (const ms of waits) expect(ms, waits.join()).toBeLessThanOrEqual(502)
+})

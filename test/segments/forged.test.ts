@@ -85,7 +85,7 @@ describe('a generator that a subscriber closes when a fetch has failed', () => {
     store.read = () => Promise.reject(new Error('away'))
     ends.push(() => Object.assign(store, { read }))
     numbers.next()
-    await expect(numbers.nextAsync()).rejects.toMatchObject({ code: 'ERR_EMPTY' })
+    await expect(numbers.nextAsync()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
     await until(() => failures === 1)
     await new Promise(setImmediate)
     expect(rejected).toEqual([])
