@@ -131,6 +131,11 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
 
   #stats(): Stats {
     if (this.#lastStats !== undefined) return { ...this.#lastStats }
+    if (this.isClosed) throw closedError(this.object())
+    return this.#presentStats()
+  }
+
+  #presentStats(): Stats {
     const { engine, layout } = this.#settings
     const lease = this.#source.leaseStats?.()
     const seen = this.#core.observe()
@@ -179,10 +184,11 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   protected end(): void {
     if (this.#viewed === undefined) this.#source.views?.close()
     try {
-      this.#lastStats = this.#stats()
-    } finally {
-      this.#core.close()
+      this.#lastStats = this.#presentStats()
+    } catch {
+      // A `clock` function has failed. The generator is closed nevertheless, and `stats()` throws ERR_CLOSED.
     }
+    this.#core.close()
   }
 
   protected override checkArray(array: IdArray): void {

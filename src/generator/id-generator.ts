@@ -174,7 +174,11 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
    * layout whose ids do not sort by time. Nothing has changed then.
    */
   observe(this: void, id: GivenId<F>): bigint
-  /** Counts what this generator has done; after `close()`, what it had done by then. */
+  /**
+   * Counts what this generator has done; after `close()`, what it had done by then.
+   *
+   * @throws the error of a `clock` function; GraupelError `ERR_CLOSED` if that has failed in `close()`.
+   */
   stats(this: void): Stats
   /**
    * Closes the generator. Later calls throw `ERR_CLOSED`, and waiting ones reject with it. Closing twice does

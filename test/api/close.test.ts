@@ -1,5 +1,6 @@
+import { createGenerator, defineLayout } from 'graupel'
 import { describe, expect, it } from 'vitest'
-import { caught, engines } from '../support/engines.js'
+import { caught, engines, freshNamespace } from '../support/engines.js'
 import { parts, simulatedOn } from '../support/simulated.js'
 
 describe.each(engines)('close on the %s engine', (engine) => {
@@ -38,6 +39,34 @@ describe.each(engines)('close on the %s engine', (engine) => {
     await expect(ids.nextAsync()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
     await expect(ids.fillAsync(new BigUint64Array(1))).rejects.toMatchObject({ code: 'ERR_CLOSED' })
     expect(ids.stats().issued).toBe(1)
+  })
+
+  it('ends all views, also if the clock fails', () => {
+    let isBroken = false
+    const clock = () => {
+      if (isBroken) throw new Error('no clock')
+      return 1000
+    }
+    const layout = defineLayout({
+      name: 'sharded',
+      epochMs: 0,
+      tickMs: 1,
+      fields: [
+        ['timestamp', 30],
+        ['node', 4],
+        ['shard', 4, 'tag?'],
+        ['sequence', 3],
+      ],
+    })
+    const ids = createGenerator({ engine, layout, node: 1, namespace: freshNamespace(), clock })
+    const all = [ids, ids.with({ shard: 1 }), ids.with({ shard: 2 })]
+    isBroken = true
+    ids.close()
+    isBroken = false
+    for (const one of all) {
+      expect(caught(() => one.next()).code).toBe('ERR_CLOSED')
+      expect(caught(() => one.stats()).code).toBe('ERR_CLOSED')
+    }
   })
 
   it('leaves the other instances alone', () => {
