@@ -186,10 +186,17 @@ async function openClient(
       ? loadClient(kind, process.cwd(), ', or set clientsOf to import.meta.url')
       : loadClient(kind, clientsOf)
   const open = () => client.open(loaded, url, options)
+  let opening: Promise<Opened> | undefined
+  const begin = () => {
+    opening = open()
+    return opening
+  }
   try {
-    const opened = await within(openMs, open, signal)
+    const opened = await within(openMs, begin, signal)
     return client.staysSilent ? replacing(opened, open) : opened
   } catch (cause) {
+    // A client that connects after all, for nobody.
+    opening?.then(({ close }) => close()).catch(() => {})
     // An error about an option.
     if (isGraupelError(cause)) throw cause
     const reason = reasonOf(cause)

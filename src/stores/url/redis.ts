@@ -1,4 +1,6 @@
+import { platform } from '#platform'
 import { GraupelError, rangeError } from '../../core/errors.js'
+import { endWithin, onAbort } from '../../core/timing.js'
 import type { RedisClient } from '../redis.js'
 import {
   type Client,
@@ -79,7 +81,7 @@ const nodeRedis: Client = {
       )
     }
     client.on('error', ignore)
-    await client.connect()
+    await connect(client)
     if (!(await inCluster(() => client.sendCommand(['INFO', 'cluster'])))) {
       isConnected = true
       return opened(client, names, () => client.destroy())
@@ -89,10 +91,19 @@ const nodeRedis: Client = {
     const defaults = { ...credentials, socket: { ...socket, ...(tls && { tls }) } }
     const cluster = createCluster({ rootNodes: [{ url: url.text }], defaults })
     cluster.on('error', ignore)
-    await cluster.connect()
+    await connect(cluster)
     isConnected = true
     return opened(cluster, names, () => cluster.destroy())
   },
+}
+
+/** Connects a client of node-redis, which would wait for ever for a server that accepts, and does not answer. */
+function connect(client: { connect(): Promise<unknown>; destroy(): void }): Promise<unknown> {
+  const run = (signal: AbortSignal) => {
+    onAbort(signal, () => client.destroy())
+    return client.connect()
+  }
+  return endWithin(platform, connectMs, undefined, run, () => new Error(`no answer within ${connectMs / 1000} s`))
 }
 
 const glide: Client = {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,6 +8,7 @@ import { createSegmentGenerator } from 'graupel/segments'
 import { openStore } from 'graupel/stores/url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { repository } from '../../support/documents.ts'
+import { until } from '../../support/until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'graupel-url-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -189,6 +191,46 @@ describe('openStore', () => {
   test('rejects with the reason of a signal', async () => {
     const opening = openStore('etcd://127.0.0.1:1', { clientsOf, signal: AbortSignal.abort(new Error('enough')) })
     await expect(opening).rejects.toThrow()
+  })
+
+  test('closes a client that connects after the opening was given up', async () => {
+    const project = `${newFile()}-project`
+    mkdirSync(join(project, 'node_modules/pg'), { recursive: true })
+    const client = `
+      exports.pools = []
+      exports.Pool = class {
+        constructor() { exports.pools.push(this) }
+        on() {}
+        query() { return new Promise((resolve) => { this.answer = resolve }) }
+        async end() { this.isEnded = true }
+      }`
+    writeFileSync(join(project, 'node_modules/pg/index.js'), client)
+    const controller = new AbortController()
+    const opening = openStore('postgres://127.0.0.1:1/x', { clientsOf: project, signal: controller.signal })
+    const { pools } = createRequire(join(project, 'package.json'))('pg')
+    await until(() => pools[0]?.answer !== undefined)
+    controller.abort(new Error('enough'))
+    await expect(opening).rejects.toThrow('enough')
+    pools[0].answer()
+    await until(() => pools[0].isEnded === true)
+  })
+
+  test('ends a client of node-redis for a server that accepts, and does not answer', async () => {
+    const project = `${newFile()}-project`
+    mkdirSync(join(project, 'node_modules/redis'), { recursive: true })
+    const client = `
+      exports.createClient = () => {
+        let fail
+        return {
+          on() {},
+          connect: () => new Promise((_, reject) => { fail = reject }),
+          destroy() { exports.isDestroyed = true; fail(new Error('Disconnects client')) },
+        }
+      }`
+    writeFileSync(join(project, 'node_modules/redis/index.js'), client)
+    const opening = openStore('redis://127.0.0.1:1', { clientsOf: project })
+    await expect(opening).rejects.toThrow('redis://127.0.0.1:1 cannot be opened: no answer within 3 s; no server')
+    expect(createRequire(join(project, 'package.json'))('redis').isDestroyed).toBe(true)
   })
 
   test('says what to install if no client is installed', async () => {
