@@ -52,6 +52,16 @@ test('headers of more than 8 KiB are refused', async () => {
   expect(codeOf(answer)).toEqual([431, 'ERR_HEADERS_TOO_LARGE', 'close'])
 })
 
+test('headers behind a thousand others are read', async () => {
+  const many = 'a:b\r\n'.repeat(1100)
+  const request = (...lines: string[]) => `GET /v1/ids?count=2 HTTP/1.1\r\n${many}${lines.join('\r\n')}\r\n\r\n`
+  const asked = request('Host: localhost', 'Accept: application/octet-stream', 'Connection: close')
+  expect(parsed(await send(service.port, asked)).headers.get('content-type')).toBe('application/octet-stream')
+  expect(codeOf(await send(service.port, `${request('Host: localhost', 'Content-Length: 2')}{}`))).toEqual([
+    ...[400, 'ERR_BODY_UNEXPECTED', 'close'],
+  ])
+})
+
 test('a request that does not arrive in time is refused', async () => {
   const { port } = await listen({ requestTimeoutMs: 300 })
   const answer = await send(port, 'GET /v1/ids HTTP/1.1\r\nHost: loc')
@@ -170,6 +180,26 @@ describe('ids that requests wait for', () => {
       setImmediate(letGo)
       return (await answer).statusCode === 200
     })
+  })
+
+  test('count until they are made, although their connection has ended', async () => {
+    const { app, port, waiting, letGo } = await held()
+    const accepted = once(app.server, 'connection')
+    const socket = connect(port, '127.0.0.1')
+    const [own] = (await accepted) as [Socket]
+    socket.write(head(`/v1/ids?count=${maxCount}`).repeat(room))
+    await until(() => waiting.length === room)
+    socket.destroy()
+    // The service reads no more of a connection with so many requests, so it learns of the end by its timeout.
+    own.setTimeout(1)
+    await once(own, 'close')
+    await new Promise(setImmediate)
+    expect((await app.inject(`/v1/ids?count=${maxCount}`)).statusCode).toBe(503)
+    letGo()
+    const after = app.inject(`/v1/ids?count=${maxCount}`)
+    await until(() => waiting.length === 1)
+    letGo()
+    expect((await after).statusCode).toBe(200)
   })
 
   test('are also bounded one by one', async () => {

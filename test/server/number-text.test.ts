@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bodyOf, writeDecimals } from '../../server/src/http/number-body.ts'
+import { bodyOf, numbersOfTexts, writeDecimals } from '../../server/src/http/number-body.ts'
 
 const frame = { start: '<', between: ', ', end: '>' }
 const written = (numbers: readonly bigint[]) => writeDecimals(BigUint64Array.from(numbers), frame).toString()
@@ -48,4 +48,18 @@ test('requests for many numbers are answered in turns of the event loop', async 
   }
   // A turn of the event loop writes 16 384 numbers, so no two bodies end in one turn.
   expect(Math.max(...endedIn)).toBe(1)
+})
+
+test('texts are read to their numbers in slices, between which other work has a turn', async () => {
+  let turns = 0
+  let isDone = false
+  const others = (async () => {
+    for (; !isDone; turns++) await setImmediate()
+  })()
+  const numbers = await numbersOfTexts(100_000, (index) => BigInt(index) * 3n)
+  isDone = true
+  await others
+  expect(numbers).toEqual(BigUint64Array.from({ length: 100_000 }, (_, index) => BigInt(index) * 3n))
+  // A slice has 512 texts.
+  expect(turns).toBeGreaterThan(100_000 / 512 / 40)
 })

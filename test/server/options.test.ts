@@ -273,6 +273,24 @@ describe('the service refuses', () => {
       /^layouts in .* has the layout "x", which graupel only decodes/,
     ],
     [
+      'a layout whose name fits no header',
+      {
+        layouts: [
+          {
+            name: '订单',
+            epochMs: 0,
+            tickMs: 1,
+            fields: [
+              ['timestamp', 41],
+              ['node', 6],
+              ['sequence', 12],
+            ],
+          },
+        ],
+      },
+      /^layouts in .* has the layout "订单", whose name is no text of a header; .*\(ERR_LAYOUT_INVALID\)$/,
+    ],
+    [
       'a layout that breaks a rule',
       { layouts: [{ name: 'x' }] },
       /^layouts in .*: the epoch is undefined; .*\(ERR_EPOCH_INVALID\)$/,

@@ -55,6 +55,8 @@ describe('bytes that are no command end the connection, after the answers to the
 it('half a command that stays so, and a connection that sends nothing, are closed in time', async () => {
   const half = await allTo(`${command('PING')}*2\r\n$4\r\nIN`, impatient.respUrl)
   expect(half).toEqual(['PONG', 'ERR_REQUEST_TIMEOUT the command did not arrive in time; send all of it at once'])
+  const first = await allTo('*2\r\n$4\r\nIN', impatient.respUrl)
+  expect(first).toEqual(half.slice(1))
   expect(await allTo('', impatient.respUrl)).toEqual([])
 })
 

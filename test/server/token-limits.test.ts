@@ -92,6 +92,10 @@ describe('the settings of a token', () => {
     [`${token('a')} requests=`, /^line 1 has a word behind/],
     [`${token('a')} name=a/b`, /^line 1 has a word behind/],
     [`${token('a')} ids=1 ids=2`, /^line 1 has ids twice; give it once$/],
+    [
+      `${token('a')} name=n\n# another\n${token('a')} name=m`,
+      /^line 3 has the token of a line above it; give each token once$/,
+    ],
     [`${token('a')} name=n ids=1\n${token('b')} name=n`, /^line 2 has the name of a token above it and other limits; /],
   ])('are refused in %j', (text, message) => {
     let error: unknown

@@ -101,6 +101,12 @@ describe('a service that lends its store', () => {
       { method: 'POST', body: JSON.stringify({ key: 'groups/1', value: 'x'.repeat(4097), expected: null }) },
     ],
     [
+      'a value that is half of a character',
+      400,
+      '/write',
+      { method: 'POST', body: '{"key":"groups/1","value":"\\ud800","expected":null}' },
+    ],
+    [
       'a body that is too long',
       413,
       '/write',

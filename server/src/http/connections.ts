@@ -79,6 +79,8 @@ export function makeServer(
       ? createServer(limits)
       : createTlsServer({ ...limits, ...pair, handshakeTimeout: requestTimeoutMs })
   server.timeout = stalledMs
+  // `maxHeaderSize` bounds them. Otherwise Node passes on the first thousand, and the checks miss the others.
+  server.maxHeadersCount = 0
   answerHalfClosed(server)
   // A client may ask whether to send a body (Expect). The answer is final, because no route reads a body.
   server.on('checkContinue', noted).on('checkExpectation', noted)

@@ -65,11 +65,28 @@ export class Load {
     this.#requests--
   }
 
-  /** Counts ids until their answer is sent or its connection has ended. @throws Problem `ERR_OVERLOADED` */
-  hold(ids: number, request: IncomingMessage): void {
-    // The request's `close` event, which fires after the response's. A response that waits behind another one
-    // of its connection gets no `close` event if that connection ends.
-    request.once('close', this.take(ids))
+  /**
+   * Counts numbers until their answer is sent or its connection has ended. For work that ends with the
+   * connection.
+   *
+   * @throws Problem `ERR_OVERLOADED`
+   */
+  hold(numbers: number, request: IncomingMessage): void {
+    const leave = this.take(numbers)
+    void closeOf(request).then(leave)
+  }
+
+  /**
+   * Counts ids until they are made, too: those of a client that has left are made nevertheless, before those
+   * of others.
+   *
+   * @throws Problem `ERR_OVERLOADED`; what `make` throws
+   */
+  async holdUntilMade<T>(ids: number, request: IncomingMessage, make: () => Promise<T>): Promise<T> {
+    const leave = this.take(ids)
+    const made = make()
+    void Promise.allSettled([made, closeOf(request)]).then(leave)
+    return made
   }
 
   /** Counts ids until the returned function is called. @throws Problem `ERR_OVERLOADED` */
@@ -82,6 +99,14 @@ export class Load {
       this.#ids -= ids
     }
   }
+}
+
+/**
+ * Resolves with the request's `close` event, which fires after the response's. A response that waits behind
+ * another one of its connection gets no `close` event if that connection ends.
+ */
+function closeOf(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => request.once('close', () => resolve()))
 }
 
 /** The loads of the numbers that are not ids. */

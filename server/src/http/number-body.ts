@@ -88,6 +88,16 @@ export function bodyOfTexts(
   })
 }
 
+/** Reads texts to their numbers. @param numberAt - Reads the text of each number, in their order. */
+export async function numbersOfTexts(count: number, numberAt: (index: number) => bigint): Promise<BigUint64Array> {
+  const numbers = new BigUint64Array(count)
+  const read = (from: number, to: number) => {
+    for (let index = from; index < to; index++) numbers[index] = numberAt(index)
+  }
+  await inSlices(count, read, textsOfSlice)
+  return numbers
+}
+
 async function joined(
   count: number,
   representation: 'json' | 'text',

@@ -124,6 +124,7 @@ export class Tokens {
     const given = [...lines.entries()].filter(([, line]) => line !== '' && !line.startsWith('#'))
     if (given.length === 0) throw new StartError('ERR_OPTION_INVALID', 'it has no token; write one a line')
     const byName = new Map<string, Client>()
+    const ids = new Set<string>()
     const all = given.map(([index, line]): [Buffer, Client] => {
       const refuse = (fault: string) => new StartError('ERR_OPTION_INVALID', `line ${index + 1} ${fault}`)
       const [token = '', ...words] = line.split(/\s+/)
@@ -134,6 +135,9 @@ export class Tokens {
         )
       }
       const digest = digestOf(token)
+      const id = digest.toString('hex')
+      if (ids.has(id)) throw refuse('has the token of a line above it; give each token once')
+      ids.add(id)
       const { name = digest.toString('hex', 0, 4), allow = defaultRights, ...limits } = settingsIn(words, refuse)
       const client = byName.get(name) ?? new Client(name, limits, allow)
       byName.set(name, client)

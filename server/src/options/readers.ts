@@ -95,6 +95,9 @@ function list(name: string, value: unknown): readonly unknown[] {
   throw invalid(name, value, 'names with commas between them')
 }
 
+/** Printable ASCII without a space at its ends. */
+const headerText = /^[!-~](?:[ -~]*[!-~])?$/
+
 /** The presets that make ids. */
 const makers = Object.values(layouts).flatMap(({ name, decodeOnly }) => (decodeOnly ? [] : [name]))
 
@@ -106,6 +109,15 @@ export const layoutList: Read<readonly Layout[]> = (name, value) => {
       'ERR_LAYOUT_DECODE_ONLY',
       `${name} has the layout ${shown(unmade.name)}, which graupel only decodes; leave it out, because /v1/ids/ID decodes every preset anyway`,
     )
+  }
+  for (const layout of all) {
+    // Otherwise no answer could have it in its header.
+    if (!headerText.test(layout.name)) {
+      throw new StartError(
+        'ERR_LAYOUT_INVALID',
+        `${name} has the layout ${shown(layout.name)}, whose name is no text of a header; give it a name of printable ASCII`,
+      )
+    }
   }
   const names = new Set(all.map((layout) => layout.name))
   if (names.size === all.length) return all

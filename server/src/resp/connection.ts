@@ -176,7 +176,8 @@ export class Connection {
    * that is answered goes on.
    */
   #onQuiet(): void {
-    if (!this.#isBusy) this.end()
+    if (!this.#isBusy && !this.#parser.isEmpty) this.#onLate()
+    else if (!this.#isBusy) this.end()
     else if (this.#socket.writableNeedDrain) this.#socket.destroy()
   }
 

@@ -5,7 +5,7 @@ import type { DirectRoute } from '../http/direct.js'
 import { documented } from '../http/documentation.js'
 import { heldCountOf, Load, limitsFor } from '../http/load.js'
 import { hasTexts, mediaTypes } from '../http/media.js'
-import { bodyOf, bodyOfOne, bodyOfTexts, type NumberKind } from '../http/number-body.js'
+import { bodyOf, bodyOfOne, bodyOfTexts, type NumberKind, numbersOfTexts } from '../http/number-body.js'
 import { formatOf, formOf, type HeadersByForm, headersWith, numbersAnswer } from '../http/number-form.js'
 import { oneOf, readQuery, wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
@@ -129,26 +129,27 @@ export function addIdRoutes(
     clientOf(request.raw)?.takeIds(count)
     const record = (ids: BigUint64Array) =>
       takings?.add(takerOf(request), { kind: 'id', name: source.layout.name }, ids, numbers.runs)
-    let body: string | Buffer
     let last = ''
-    if (texts !== undefined) {
-      load.hold(count, request.raw)
+    const bodyOfMany = async () => {
       observe?.(source)
+      if (texts === undefined) {
+        const ids = await source.fill(new BigUint64Array(count), tags)
+        record(ids)
+        if (observe !== undefined) last = encodeId(ids[count - 1] as bigint, encoding)
+        return bodyOf(ids, representation, encoding, numbers)
+      }
       const textAt = await texts.make(source, count, tags)
       if (observe !== undefined) last = textAt(count - 1)
-      if (takings !== undefined) record(BigUint64Array.from({ length: count }, (_, index) => texts.id(textAt(index))))
-      body = await bodyOfTexts(count, representation as 'json' | 'text', numbers.key, textAt)
-    } else if (count === 1 && observe === undefined) {
+      if (takings !== undefined) record(await numbersOfTexts(count, (index) => texts.id(textAt(index))))
+      return bodyOfTexts(count, representation as 'json' | 'text', numbers.key, textAt)
+    }
+    let body: string | Buffer
+    if (count === 1 && observe === undefined && texts === undefined) {
       const id = (await nextOf(source, load)) | tags
       record(BigUint64Array.of(id))
       body = await bodyOfOne(id, representation, encoding, numbers)
     } else {
-      load.hold(count, request.raw)
-      observe?.(source)
-      const ids = await source.fill(new BigUint64Array(count), tags)
-      record(ids)
-      if (observe !== undefined) last = encodeId(ids[count - 1] as bigint, encoding)
-      body = await bodyOf(ids, representation, encoding, numbers)
+      body = await load.holdUntilMade(count, request.raw, bodyOfMany)
     }
     reply.headers(headers[representation])
     if (observe !== undefined) reply.header(lastIdHeader, last)

@@ -97,8 +97,11 @@ export function addStoreRoutes(app: FastifyInstance, service: Service, load: Loa
   })
   app.post(`${storePath}/write`, documentationOf('writeRecord'), async (request, reply) => {
     const { key: at, value, expected } = bodyOf(request, ['key', 'value', 'expected'])
-    if (typeof value !== 'string' || value.length > maxValue) {
-      throw new Problem('ERR_OPTION_INVALID', `value is no text of at most ${maxValue} characters; send one`)
+    if (typeof value !== 'string' || value.length > maxValue || !value.isWellFormed()) {
+      throw new Problem(
+        'ERR_OPTION_INVALID',
+        `value is no well-formed text of at most ${maxValue} characters; send one`,
+      )
     }
     // Not left out: a client that forgets it would create in place of writing over.
     if (expected !== null && typeof expected !== 'string') {
