@@ -17,11 +17,11 @@ export interface Refused {
 }
 
 /** The service gives fewer ids in one answer. */
-export class CountRefused extends Error {
+export class CountRefused extends GraupelError {
   readonly most: number
 
-  constructor(most: number, message: string) {
-    super(message)
+  constructor(most: number, message: string, status: number) {
+    super('ERR_SERVICE_REFUSED', message, { status })
     this.most = most
   }
 }
@@ -63,7 +63,7 @@ export async function refusalOf(answer: Answer, { url, count, token, wallMs, aft
     maximum >= 1 &&
     maximum < count
   ) {
-    return new CountRefused(maximum, message)
+    return new CountRefused(maximum, message, status)
   }
   return new GraupelError('ERR_SERVICE_REFUSED', message, { status })
 }

@@ -11,6 +11,7 @@ const maxRemembered = 1024
  */
 export class Replays {
   readonly #layout: Layout | undefined
+  readonly #orderOf: ((id: bigint) => bigint) | undefined
   /** The last id of each node, the node that was met longest ago first. */
   readonly #lastOf = new Map<number, bigint>()
   /**
@@ -21,6 +22,7 @@ export class Replays {
 
   constructor(layout: Layout | undefined) {
     this.#layout = layout
+    this.#orderOf = layout && orderIn(layout)
   }
 
   /**
@@ -30,17 +32,15 @@ export class Replays {
    * @returns Why the ids are not new; `undefined` if they are.
    */
   refuse(first: bigint, last: bigint): string | undefined {
-    if (this.#layout === undefined || !isAscendingByTime(this.#layout)) {
+    if (this.#layout === undefined || this.#orderOf === undefined) {
       if (this.#firsts.has(first)) return `its ids begin with ${first}, as an earlier answer did`
       this.#firsts.add(first)
       forgetFirst(this.#firsts)
       return undefined
     }
     const { node } = decode(first, this.#layout)
-    const nodeOfLast = decode(last, this.#layout).node
-    if (node !== nodeOfLast) return `its ids are of two nodes, ${node} and ${nodeOfLast}`
     const before = this.#lastOf.get(node)
-    if (before !== undefined && first <= before) {
+    if (before !== undefined && this.#orderOf(first) <= this.#orderOf(before)) {
       return `its ids begin with ${first}, and node ${node} has given ids up to ${before} before`
     }
     // Last in the order of the map.
@@ -51,9 +51,11 @@ export class Replays {
   }
 }
 
-/** Returns whether later ids of a node are larger. */
-export function isAscendingByTime({ timestamp, sequence }: Layout): boolean {
-  return timestamp.shift > sequence.shift
+/** Returns the number by which the ids of one node ascend, in the order in which they are made. */
+export function orderIn({ timestamp, sequence }: Layout): (id: bigint) => bigint {
+  if (timestamp.shift > sequence.shift) return (id) => id
+  const part = (id: bigint, { shift, bits }: typeof timestamp) => BigInt.asUintN(bits, id >> BigInt(shift))
+  return (id) => (part(id, timestamp) << BigInt(sequence.bits)) | part(id, sequence)
 }
 
 function forgetFirst(all: Map<number, bigint> | Set<bigint>): void {

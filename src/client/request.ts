@@ -3,7 +3,7 @@ import { type Clock, endWithin } from '../core/timing.js'
 import { presentGeneration } from '../numbers/generation.js'
 import { type Answer, type Asked, invalid, readRuns } from './answer.js'
 import { checkToken, type ResolvedOptions } from './options.js'
-import { CountRefused, refusalOf } from './refusal.js'
+import { refusalOf } from './refusal.js'
 import type { Replays } from './replays.js'
 import { Batch, type Runs, runsType } from './runs.js'
 import type { Server } from './server.js'
@@ -63,7 +63,7 @@ export class Requests {
    * Asks a server once. An answer that comes after the deadline or the signal is dropped.
    *
    * @throws GraupelError `ERR_SERVICE_UNAVAILABLE`, `ERR_SERVICE_INVALID`, `ERR_SERVICE_REFUSED`,
-   * `ERR_CLOCK_SKEW`; {@link CountRefused}; TypeError, RangeError `ERR_OPTION_INVALID` of the token; the
+   * `ERR_CLOCK_SKEW`; CountRefused; TypeError, RangeError `ERR_OPTION_INVALID` of the token; the
    * reason of the signal.
    */
   async ask(server: Server, count: number, signal: AbortSignal): Promise<Batch> {
@@ -169,6 +169,6 @@ async function tokenOf(token: ResolvedOptions['token']): Promise<string | undefi
  * token.
  */
 function isOwn(error: unknown): boolean {
-  if (error instanceof GraupelError || error instanceof CountRefused) return true
+  if (error instanceof GraupelError) return true
   return error instanceof Error && 'code' in error && error.code === 'ERR_OPTION_INVALID'
 }

@@ -2,7 +2,7 @@ import { show } from '../core/errors.js'
 import type { Layout } from '../layout/index.js'
 import { writeRun } from '../numbers/row.js'
 import type { IdArray } from '../state/engine.js'
-import { isAscendingByTime } from './replays.js'
+import { orderIn } from './replays.js'
 
 /**
  * The media type of runs, and the bytes of one: `first` in 8, `count` and `stride` in 4 each, all
@@ -155,14 +155,11 @@ export function faultOf(runs: Runs, asked: number, layout: Layout | undefined): 
   // In a run of ids, only the sequence differs.
   const { shift, bits: width } = layout?.sequence ?? { shift: 0, bits: 64 }
   const outside = BigInt.asUintN(64, ~(((1n << BigInt(width)) - 1n) << BigInt(shift)))
-  const tags = (layout?.tagFields ?? []).reduce(
-    (mask, tag) => mask | (((1n << BigInt(tag.bits)) - 1n) << BigInt(tag.shift)),
-    0n,
-  )
-  const isAscending = layout === undefined || isAscendingByTime(layout)
+  const [tags, node] = [maskOf(layout?.tagFields), maskOf(layout?.nodeFields)]
+  const orderOf = layout === undefined ? (id: bigint) => id : orderIn(layout)
   const type = layout === undefined ? 'of a number' : `of layout ${show(layout.name)}`
   let left = asked
-  let before = -1n
+  let before = 0n
   for (let run = 0; run < runs.length; run++) {
     const count = runs.count(run)
     const stride = runs.stride(run)
@@ -175,8 +172,18 @@ export function faultOf(runs: Runs, asked: number, layout: Layout | undefined): 
       return `has a run from ${first} to ${last} by ${stride}, and only the sequence ${type} changes in a run`
     }
     if ((first & tags) !== 0n) return `has a run from ${first}, whose tags are not 0`
-    if (isAscending && first <= before) return `has ${first} after ${before}, and numbers of one answer ascend`
+    if (((first ^ runs.first(0)) & node) !== 0n) {
+      return `has ids of two nodes, such as ${runs.first(0)} and ${first}, and ids of one answer have one`
+    }
+    if (run > 0 && orderOf(first) <= orderOf(before)) {
+      return `has ${first} after ${before}, and numbers of one answer ascend`
+    }
     before = last
   }
   return left === 0 ? undefined : `has ${asked - left} numbers, and ${asked} were asked for`
+}
+
+/** The bits of some fields. */
+function maskOf(fields: readonly { readonly shift: number; readonly bits: number }[] = []): bigint {
+  return fields.reduce((mask, { shift, bits }) => mask | (((1n << BigInt(bits)) - 1n) << BigInt(shift)), 0n)
 }

@@ -71,7 +71,7 @@ export class Service {
    * @throws GraupelError as {@link Requests.ask}; what `check` throws; the reason of the signal.
    */
   async fetch(count: number, signal: AbortSignal, check: (batch: Batch, server: Server) => void): Promise<Batch> {
-    for (let failed = 0; ; ) {
+    for (let failed = 0, reduced = 0; ; ) {
       const server = this.#servers.pick(this.#clock.monotonicMs())
       const pauseMs = server.notBeforeMs - this.#clock.monotonicMs()
       // A background timer, so that the process may end meanwhile.
@@ -85,16 +85,15 @@ export class Service {
         return batch
       } catch (error) {
         signal.throwIfAborted()
-        // The count falls each time, so this ends.
-        if (error instanceof CountRefused) {
-          server.maxCount = error.most
-          continue
-        }
+        const isSmaller = error instanceof CountRefused
+        if (isSmaller) server.maxCount = error.most
+        // Once for each server. One whose maximum falls with each answer has failed.
+        if (isSmaller && reduced++ < this.#servers.all.length) continue
         const { code } = error as GraupelError
         // The server works, and refuses this id alone. So its Retry-After holds no other request back.
         const isAhead = code === 'ERR_CLOCK_SKEW'
         server.failed(isAhead ? { message: (error as Error).message } : (error as Error), this.#clock)
-        const isWorthMore = isAhead || code === 'ERR_SERVICE_UNAVAILABLE' || code === 'ERR_SERVICE_INVALID'
+        const isWorthMore = isSmaller || isAhead || code === 'ERR_SERVICE_UNAVAILABLE' || code === 'ERR_SERVICE_INVALID'
         if (isWorthMore && failed++ < this.#options.retries) continue
         if (isAhead) server.notBeforeMs = 0
         throw error

@@ -1,3 +1,4 @@
+import { composeId, defineLayout } from 'graupel'
 import { connect } from 'graupel/client'
 import { expect, test } from 'vitest'
 import { expandRuns, readRuns, writeRuns } from '../support/runs.ts'
@@ -43,11 +44,16 @@ test.each<[string, Change, string]>([
   ['one id twice', { body: (b) => Buffer.concat([b.subarray(0, 16), b.subarray(0, 144)]) }, 'ascend'],
   [
     'an id below the id before',
-    { body: (b) => Buffer.concat([b.subarray(0, 144), runs([1n, 1, 1])()]) },
-    'has 1 after',
+    { body: (b) => Buffer.concat([b.subarray(16), b.subarray(0, 16)]) },
+    'and numbers of one answer ascend',
   ],
   ['an id that is too wide', { body: runs([2n ** 63n, 10, 1]) }, 'does not fit the 63 bits'],
-  ['ids of two nodes', { body: runs([1n << 12n, 9, 1], [1n << 62n, 1, 1]) }, 'two nodes, 1 and 0'],
+  ['ids of two nodes', { body: runs([1n << 12n, 9, 1], [1n << 62n, 1, 1]) }, 'two nodes, such as 4096 and 46116860184'],
+  [
+    'ids of another node between those of one',
+    { body: runs([1n << 12n, 8, 1], [1n << 22n, 1, 1], [(1n << 22n) + (1n << 12n), 1, 1]) },
+    'two nodes, such as 4096 and 4194304',
+  ],
   ['an empty run', { body: runs([1n, 10, 1], [99n, 0, 1]) }, 'has a run of 0 numbers with stride 1, from 99 up'],
   ['a run without a stride', { body: runs([1n, 10, 0]) }, 'has a run of 10 numbers with stride 0, from 1 up'],
   ['a run of more ids', { body: runs([1n, 11, 1]) }, 'has 11 numbers, and 10 were asked for'],
@@ -174,5 +180,39 @@ test('is copied if the fetch reuses its memory', async () => {
   await until(() => ids.stats().left === 14)
   made.push(...ids.take(14))
   expect(new Set(made).size).toBe(20)
+  ids.close()
+})
+
+test('an answer of a layout whose ids do not sort by time is used, unless it has an id twice', async () => {
+  const layout = defineLayout({
+    name: 'reversed',
+    epochMs: 0,
+    tickMs: 1,
+    fields: [
+      ['worker', 8],
+      ['sequence', 8],
+      ['timestamp', 41],
+    ],
+  })
+  const id = (timestampMs: number, sequence: number) => composeId({ timestampMs, node: 3, sequence }, layout)
+  const answers = [
+    [id(1000, 5), id(1000, 6), id(1001, 0), id(1002, 0)],
+    // An id of the answer before, and then one of this answer.
+    [id(1002, 0), id(1002, 1), id(1003, 0), id(1004, 0)],
+    [id(1005, 0), id(1006, 0), id(1005, 0), id(1007, 0)],
+  ]
+  const bodies = answers.map((ids) => writeRuns(ids.map((first) => ({ first, count: 1, stride: 1 }))))
+  const headers = {
+    ...{ 'content-type': 'application/vnd.graupel.runs', 'graupel-byte-order': 'little-endian' },
+    'graupel-layout': layout.name,
+  }
+  const fetch = async () => new Response(bodies.shift(), { headers })
+  const options = { url: 'http://service', layout, count: 4, maxCount: 4, prefetchAt: 1, retries: 0, fetch }
+  const ids = await connect(options)
+  expect(ids.take(4)).toEqual(answers[0])
+  await expect(ids.nextAsync()).rejects.toMatchObject({ message: expect.stringContaining('has given ids up to') })
+  await expect(ids.nextAsync()).rejects.toMatchObject({
+    message: expect.stringContaining('numbers of one answer ascend'),
+  })
   ids.close()
 })
