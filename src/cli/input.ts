@@ -4,8 +4,8 @@ import type { IdSet } from '../inspect/overlap.js'
 import { UsageError } from './arguments.js'
 import { failureText, type Output } from './output.js'
 
-/** The characters after which a line without an end is given up. No encoding of an id is as long. */
-const longestLine = 1000
+/** The most characters of a line: more than any line of a log that has an id. */
+const longestLine = 2 ** 20
 
 /**
  * Reads ids, one a line, from a file, or from the standard input if the file is `-`. @throws UsageError with
@@ -74,6 +74,12 @@ async function printLines(
     for (const line of lines) {
       count++
       try {
+        if (line.length > longestLine) {
+          throw new UsageError(
+            'ERR_ID_INVALID',
+            `the line has more than ${longestLine} characters; give one ${thing} a line`,
+          )
+        }
         text += textOf(line)
       } catch (error) {
         const failure = failureText(error, {}, `line ${count}: `)
@@ -99,7 +105,8 @@ async function* linesOf(stream: NodeJS.ReadableStream, name: string): AsyncGener
       const lines = (rest + text).split('\n')
       rest = lines.pop() as string
       yield lines.map(withoutReturn)
-      if (rest.length > longestLine) break
+      // Its end is not kept, because a line that is too long is refused.
+      if (rest.length > longestLine) rest = rest.slice(0, longestLine + 1)
     }
   } catch (error) {
     // Only the stream throws here; an error of the reader of the lines does not enter a generator.

@@ -19,6 +19,19 @@ describe('graupel convert', () => {
     expect(stderr).toMatch(/^graupel: line 2: the hex id 'xyz'[^\n]* \(ERR_ID_INVALID\)\n$/)
   })
 
+  it('reports a line that is too long, and goes on behind it, wherever the chunks end', async () => {
+    const words = ['convert', '-', '--from', 'decimal', '--to', 'hex']
+    for (const length of [70_000, 2 ** 20 + 70_000]) {
+      const { status, stdout, stderr } = await graupel(words, {}, `1\n${'x'.repeat(length)}\n5\n6`)
+      const numbers = stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((text) => Number(`0x${text}`))
+      expect({ status, numbers }, `${length}`).toEqual({ status: 2, numbers: [1, 5, 6] })
+      expect(stderr).toMatch(/^graupel: line 2: [^\n]* \(ERR_ID_INVALID\)\n$/)
+    }
+  })
+
   it.each<[string, string[], RegExp]>([
     ['no encoding', ['5'], /there is no --to; give one of decimal, hex/],
     ['an unknown encoding', ['5', '--to', 'base36'], /--to/],
