@@ -187,7 +187,8 @@ export function loadedId(layout: Layout): bigint {
   }
   const timestampMs = unixMs()
   const tick = (timestampMs - layout.epochMs) / layout.tickMs
-  if (!(tick >= 0 && tick <= layout.maxTick))
+  // All ticks of the field: `uuidOf` takes ids of other generators, which may use the last one.
+  if (!(tick >= 0 && tick < 2 ** layout.timestamp.bits))
     throw refuse(`has the time ${timestampMs} ms, which the layout does not hold`)
   if (!Number.isInteger(tick)) throw refuse(`has the time ${timestampMs} ms, which is in the middle of a tick`)
   return composeId({ timestampMs, ...countedOf(layout, block.getUint32(4), block.getUint32(8)) }, layout)

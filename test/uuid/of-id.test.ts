@@ -28,6 +28,24 @@ it('an id and its UUID give each other, and sort alike', () => {
   )
 })
 
+it('the UUID of an id in the last tick, which no generator uses, gives the id', () => {
+  const whole = defineLayout({
+    name: 'whole',
+    unsigned: true,
+    epochMs: Date.UTC(2024, 0),
+    tickMs: 1,
+    fields: [
+      ['timestamp', 43],
+      ['sequence', 21],
+    ],
+  })
+  const last = 2n ** 64n - 1n
+  for (const layout of [whole, layouts.mastodon]) {
+    expect(idOfUuid(uuidOf(last, layout), layout)).toBe(last)
+    expect(decodeUuid(uuidOf(last, layout), layout)).toMatchObject({ id: last })
+  }
+})
+
 describe('with a key', () => {
   /**
    * The last 52 bits are bits 44 to 95 of a block by OpenSSL 3: the id in 16 digits of hex, then the FNV-1a
