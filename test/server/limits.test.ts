@@ -190,7 +190,7 @@ describe('ids that requests wait for', () => {
     socket.write(head(`/v1/ids?count=${maxCount}`).repeat(room))
     await until(() => waiting.length === room)
     socket.destroy()
-    // The service reads no more of a connection with so many requests, so it learns of the end by its timeout.
+    // The service reads no more of such a connection, so it learns of the end by its timeout.
     own.setTimeout(1)
     await once(own, 'close')
     await new Promise(setImmediate)

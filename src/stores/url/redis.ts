@@ -97,7 +97,7 @@ const nodeRedis: Client = {
   },
 }
 
-/** Connects a client of node-redis, which would wait for ever for a server that accepts, and does not answer. */
+/** Connects a client of node-redis, which would wait for ever for a server that does not answer. */
 function connect(client: { connect(): Promise<unknown>; destroy(): void }): Promise<unknown> {
   const run = (signal: AbortSignal) => {
     onAbort(signal, () => client.destroy())
