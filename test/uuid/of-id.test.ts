@@ -40,7 +40,7 @@ it('the UUID of an id in the last tick, which no generator uses, gives the id', 
     ],
   })
   const last = 2n ** 64n - 1n
-  for (const layout of [whole, layouts.mastodon]) {
+  for (const layout of [whole, layouts.mastodon] as readonly Layout[]) {
     expect(idOfUuid(uuidOf(last, layout), layout)).toBe(last)
     expect(decodeUuid(uuidOf(last, layout), layout)).toMatchObject({ id: last })
   }
