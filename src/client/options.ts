@@ -142,6 +142,10 @@ export function checkConnectOptions(options: ConnectOptions | SegmentConnectOpti
   }
   const layout = segment === undefined ? genuineLayout(read.layout ?? layouts.twitter) : undefined
   if (layout !== undefined) checkMakesIds(layout)
+  // It is a part of each URL.
+  if (layout?.name.isWellFormed() === false) {
+    throw typeError('ERR_LAYOUT_INVALID', `the layout's name is ${show(layout.name)}; pass well-formed text`)
+  }
   return {
     ...read,
     urls: urlsOf(read),

@@ -168,15 +168,6 @@ interface Misuse {
 
 /** Shows a value in a message: short, and so that its type is clear. */
 export function show(value: unknown): string {
-  try {
-    return describe(value)
-  } catch {
-    // A proxy may throw whatever is asked.
-    return 'an object that cannot be read'
-  }
-}
-
-function describe(value: unknown): string {
   if (typeof value === 'string') return value.length > 40 ? `'${value.slice(0, 40)}…'` : `'${value}'`
   // A larger bigint may have a million digits.
   if (typeof value === 'bigint') {

@@ -47,11 +47,8 @@ export function defineLayout<const F extends readonly Field[]>(spec: LayoutSpec<
   }
   const own = ownProperties(spec, specKeys, 'ERR_LAYOUT_INVALID', 'the property')
   const { name, epochMs, tickMs, unsigned = false, decodeOnly = false } = own
-  if (typeof name !== 'string' || name === '' || !name.isWellFormed()) {
-    throw typeError(
-      'ERR_LAYOUT_INVALID',
-      `the layout's name is ${show(name)}; pass a well-formed text that is not empty`,
-    )
+  if (typeof name !== 'string' || name === '') {
+    throw typeError('ERR_LAYOUT_INVALID', `the layout's name is ${show(name)}; pass a text that is not empty`)
   }
   checkEpochMs(epochMs)
   const refuse = (what: string) => rangeError('ERR_LAYOUT_INVALID', `layout ${show(name)}: ${what}`)

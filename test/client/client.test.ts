@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { inspect, promisify } from 'node:util'
-import { layouts } from 'graupel'
+import { defineLayout, layouts } from 'graupel'
 import { connect } from 'graupel/client'
 import { describe, expect, test } from 'vitest'
 import { expectAscending } from '../support/ids.ts'
@@ -152,6 +152,7 @@ describe('an option', () => {
     [{ url, token: 7 }, 'ERR_OPTION_INVALID', 'token is 7'],
     [{ url, layout: {} }, 'ERR_LAYOUT_INVALID', 'layout'],
     [{ url, layout: layouts.mastodon }, 'ERR_LAYOUT_DECODE_ONLY', "layout 'mastodon' is for reading ids"],
+    [{ url, layout: defineLayout({ ...layouts.js53, name: '\ud800' }) }, 'ERR_LAYOUT_INVALID', 'pass well-formed text'],
     [{ url, segment: '' }, 'ERR_OPTION_INVALID', "segment is ''"],
     [{ url, segment: '..' }, 'ERR_OPTION_INVALID', "segment is '..', which a URL takes for a folder"],
     [{ url, segment: 'a', layout: layouts.twitter }, 'ERR_OPTION_INVALID', 'layout and segment'],

@@ -17,7 +17,7 @@ export const mutations: Shown[] = [
   {
     defect: 'a call does not abort the work before it',
     file: queue,
-    from: 'this.#current.abort(reason)',
+    from: 'before.abort(reason)',
     to: '',
     seed: 1,
   },
