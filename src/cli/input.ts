@@ -105,8 +105,8 @@ async function* linesOf(stream: NodeJS.ReadableStream, name: string): AsyncGener
       const lines = (rest + text).split('\n')
       rest = lines.pop() as string
       yield lines.map(withoutReturn)
-      // Its end is not kept, because a line that is too long is refused.
-      if (rest.length > longestLine) rest = rest.slice(0, longestLine + 1)
+      // Its end is not kept, because a line that is too long is refused, also without a carriage return.
+      if (rest.length > longestLine) rest = rest.slice(0, longestLine + 2)
     }
   } catch (error) {
     // Only the stream throws here; an error of the reader of the lines does not enter a generator.

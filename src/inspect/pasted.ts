@@ -58,7 +58,7 @@ export function partsOf(given: string, nowMs: number): Part[] {
   const ofJson = idsOfJson(line, nowMs)
   if (ofJson !== undefined) return ofJson.map((text) => ({ text }))
   const words = line
-    .replace(/\w+\(\d+\)/g, ' ')
+    .replace(/\b\w+\(\d+\)/g, ' ')
     .split(/[\s,;]+/)
     .map((word) => bare(word.replace(/^(?:\w+\()?[[{'"`(]+|[\]}'"`)]+$/g, '')))
     .filter((word) => word !== '')

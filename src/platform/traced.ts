@@ -22,6 +22,11 @@ export class TracedCore implements Core {
   #spec: CoreSpec
   /** How many reservations were printed, or made by a core of the former state. */
   #printed = 0
+  // The id of the last call. The core's own would be another one if stderr is a function of the program that
+  // makes ids.
+  id = 0n
+  idHigh = 0
+  idLow = 0
 
   constructor(core: Core, engine: string, spec: CoreSpec, print: Debug) {
     this.#core = core
@@ -30,24 +35,12 @@ export class TracedCore implements Core {
     this.#print = print
   }
 
-  get id(): bigint {
-    return this.#core.id
-  }
-
-  get idHigh(): number {
-    return this.#core.idHigh
-  }
-
-  get idLow(): number {
-    return this.#core.idLow
-  }
-
   takeOne(): number {
-    return this.#traced(this.#core.takeOne())
+    return this.#taken(this.#core.takeOne())
   }
 
   grant(permit: Permit): number {
-    return this.#traced(this.#core.grant(permit))
+    return this.#taken(this.#core.grant(permit))
   }
 
   fill(array: IdArray, from: number, to: number, permit?: Permit): number {
@@ -95,6 +88,13 @@ export class TracedCore implements Core {
 
   close(): void {
     this.#core.close()
+  }
+
+  #taken(result: number): number {
+    const { id, idHigh, idLow } = this.#core
+    this.#traced(result)
+    Object.assign(this, { id, idHigh, idLow })
+    return result
   }
 
   /** Prints the reservation of a call, if the call has made one, and returns the result of the call. */

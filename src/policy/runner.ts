@@ -60,6 +60,9 @@ export class PolicyRunner implements MoreNumbers {
         this.#count(situation, seen)
         const action = this.#actionFor(situation, seen)
         let verdict = judge(action, situation, seen, policy, subject.layout, waits.mayBlock)
+        // Before an id is taken: stderr may be a function of the program that makes ids.
+        const facts = verdict.do === 'unused' ? { do: verdict.do } : verdict
+        platform.debug?.('verdict', { ...this.#event(situation, seen.nowMs), action, ...facts })
         if (verdict.do === 'unused') {
           progress = task.proceed(permitted(core, { nowTick }))
           if (progress === 'none') {
@@ -68,8 +71,6 @@ export class PolicyRunner implements MoreNumbers {
             verdict = verdict.otherwise
           }
         }
-        const facts = verdict.do === 'unused' ? { do: verdict.do } : verdict
-        platform.debug?.('verdict', { ...this.#event(situation, seen.nowMs), action, ...facts })
         if (verdict.do === 'throw') throw policyError(this.#judged, situation, seen.nowMs, verdict.retryAfterMs, action)
         if (verdict.do === 'wait') {
           if (waits.forClock({ ...verdict, situation })) continue

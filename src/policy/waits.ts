@@ -72,8 +72,9 @@ export class DeferredWaits implements Waits {
   pauseMs = 0
   readonly #judged: Judged
   #sinceMs = 0
-  /** When the calls have met the ceiling, if they wait for it. */
+  /** When the calls have met the ceiling, if they wait for it, and when one has looked last. */
   #ceilingMs: number | undefined
+  #lookedMs = 0
   #ceilingWait: CeilingWait | undefined
   #untilTick = -1
 
@@ -84,12 +85,15 @@ export class DeferredWaits implements Waits {
   /** Goes on with another call. @param sinceMs - When it was made. */
   begin(sinceMs: number): void {
     this.#sinceMs = sinceMs
+    // A call that was made after the last look has not waited with the others.
+    if (sinceMs > this.#lookedMs) this.#ceilingMs = undefined
     this.#ceilingWait = undefined
     this.#untilTick = -1
   }
 
   forCeiling(): boolean {
-    this.#ceilingMs ??= platform.monotonicMs()
+    this.#lookedMs = platform.monotonicMs()
+    this.#ceilingMs ??= this.#lookedMs
     // A call has waited while those before it did: otherwise the last of a hundred would wait a hundred times
     // as long.
     this.#ceilingWait ??= new CeilingWait(this.#judged, Math.max(this.#sinceMs, this.#ceilingMs))

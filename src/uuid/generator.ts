@@ -171,6 +171,8 @@ class Uuids implements UuidGenerator<IdSource> {
       const at = given === undefined ? 0 : position
       checkBytes(target, at)
       nextSet()
+      // Again, because a user's clock may have transferred it.
+      checkBytes(target, at)
       setWord(target, at, bits.word0)
       setWord(target, at + 4, bits.word1)
       setWord(target, at + 8, bits.word2)

@@ -80,6 +80,12 @@ describe('graupel inspect', () => {
     },
   )
 
+  it('reads a line of half a million characters, in a moment', async () => {
+    const text = `{"msg":"${'ab12'.repeat(125_000)}"} 175928847299117063(`
+    const { stdout } = await graupel(['inspect', '-', '--layout', 'discord'], {}, `${text}\n${discordId}`)
+    expect(stdout).toContain('175928847299117063')
+  })
+
   it('prints every part of an id', async () => {
     const words = ['inspect', discordId, '--layout', 'discord']
     const text = (await lines(words, { TZ: 'Asia/Tokyo' })).join('\n')

@@ -55,6 +55,16 @@ describe.each(engines)('NODE_DEBUG, %s engine', (engine) => {
     expect(to.slice(-3)).toEqual(['parked', 'held', 'released'])
   })
 
+  test('a stderr of the program that makes ids gets no id of the call that prints', () => {
+    const hooked = fileURLToPath(new URL('programs/debug-hook.mjs', import.meta.url))
+    const env = { ...process.env, GRAUPEL_ENGINE: engine, NODE_DEBUG: 'graupel' }
+    const { stdout } = spawnSync(process.execPath, [hooked], { encoding: 'utf8', env })
+    const { made, different } = JSON.parse(stdout) as { made: number; different: number }
+    // 200 by the program itself.
+    expect(made).toBeGreaterThan(260)
+    expect(different).toBe(made)
+  })
+
   test.each([undefined, 'http'])('%j prints nothing', (debug) => {
     expect(run(debug)).toEqual([])
   })

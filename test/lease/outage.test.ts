@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { platform } from '#platform'
 import { createGenerator } from '../../src/generator/create.js'
 import { acquireLease } from '../../src/lease/lease.js'
 import { memoryStore } from '../../src/stores/memory-store.js'
@@ -97,4 +98,30 @@ it('calls that wait together for an expired lease are given up together, each af
   expect(waits).toHaveLength(31)
   for (const ms of waits) expect(ms, waits.join()).toBeGreaterThanOrEqual(500)
   for (const ms of waits) expect(ms, waits.join()).toBeLessThanOrEqual(502)
+})
+
+it('a wait that has failed shortens no later wait: not that of a call before a pause of the process', async () => {
+  const { state, store } = unreliableStore()
+  let pausedMs = 0
+  const now = () => time.monotonicMs() + pausedMs
+  vi.spyOn(platform, 'wallMs').mockImplementation(() => Date.UTC(2026, 0) + now())
+  vi.spyOn(platform, 'monotonicMs').mockImplementation(now)
+  const made = async () => {
+    const lease = await acquireLease({ store, namespace: freshNamespace() })
+    const ids = createGenerator({ lease, engine: 'js', maxWaitMs: 3000 })
+    ids.next()
+    state.isAway = true
+    await time.sleep(7000)
+    await expect(ids.nextAsync()).rejects.toMatchObject({ code: 'ERR_LEASE_EXPIRED' })
+    state.isAway = false
+    await time.sleep(1000)
+    ids.next()
+    const filling = ids.fillAsync(new BigUint64Array(3))
+    // Longer than the window, before the call has looked.
+    pausedMs += 7000
+    const filled = await filling
+    await lease.release()
+    return filled
+  }
+  expect(await time.until(made())).toHaveLength(3)
 })

@@ -126,6 +126,34 @@ test('counts that requests wait for are bounded, until the requests have ended',
   await until(async () => (await app.inject('/v1/counters/bills')).statusCode === 200)
 })
 
+test('numbers of segments count until they are made, although their connection has ended', async () => {
+  const { app, port, service } = await listen({ maxCount: 65_536 })
+  const waiting: (() => void)[] = []
+  const fillAsync = async (array: BigUint64Array) => {
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    return array
+  }
+  service.segments.get = async () => ({ fillAsync }) as never
+  const count = 16_384
+  const room = 2 ** 22 / count
+  const accepted = once(app.server, 'connection')
+  const socket = connect(port, '127.0.0.1')
+  const [own] = (await accepted) as [Socket]
+  const path = `/v1/segments/orders?count=${count}&format=bytes`
+  socket.write(head(path).repeat(room))
+  await until(() => waiting.length === room)
+  socket.destroy()
+  own.setTimeout(1)
+  await once(own, 'close')
+  await new Promise(setImmediate)
+  expect((await app.inject(path)).statusCode).toBe(503)
+  for (const resolve of waiting.splice(0)) resolve()
+  const after = app.inject(path)
+  await until(() => waiting.length === 1)
+  for (const resolve of waiting.splice(0)) resolve()
+  expect((await after).statusCode).toBe(200)
+})
+
 describe('ids that requests wait for', () => {
   const maxCount = 65_536
   /** Starts a service whose ids wait until the test releases them. */
@@ -167,7 +195,7 @@ describe('ids that requests wait for', () => {
     expect((await after).status).toBe(200)
   })
 
-  test('do not count once their connection has ended, even behind another request', async () => {
+  test('count no longer once they are made and their connection has ended, even behind another request', async () => {
     const { app, port, waiting, letGo } = await held()
     const socket = connect(port, '127.0.0.1')
     socket.write(head(`/v1/ids?count=${maxCount}`).repeat(room))

@@ -213,3 +213,14 @@ it('fill refuses an array that is transferred while it takes ids', () => {
   const uuids = createUuidGenerator({ ids: { ...source, fill } as IdSource })
   expect(caught(() => uuids.fill(array)).code).toBe('ERR_ARRAY_INVALID')
 })
+
+it('nextBytes refuses an array that is transferred while it takes an id', () => {
+  const array = new Uint8Array(16)
+  const source = sourceOf('js', layouts.wide, long(layouts.wide))
+  const next = () => {
+    structuredClone(0, { transfer: [array.buffer] })
+    return source.next()
+  }
+  const uuids = createUuidGenerator({ ids: { ...source, next } as IdSource })
+  expect(caught(() => uuids.nextBytes(array)).code).toBe('ERR_ARRAY_INVALID')
+})

@@ -8,7 +8,9 @@ import {
   parseUuid,
   type RandomUuidGenerator,
 } from 'graupel/uuid'
-import { describe, expect, expectTypeOf, it } from 'vitest'
+import { describe, expect, expectTypeOf, it, vi } from 'vitest'
+import { platform } from '#platform'
+import { take } from '../../src/uuid/pool.js'
 import { type LastUuid, randomUuids } from '../../src/uuid/random.js'
 import { caught } from '../support/engines.js'
 
@@ -213,4 +215,16 @@ it('code for these calls takes generators of both kinds', () => {
   const twice = (uuids: RandomUuidGenerator) => uuids.take(2)
   expectTypeOf(createUuidGenerator).returns.toExtend<RandomUuidGenerator>()
   expect(twice(createUuidGenerator({ ids: testGenerator() }))).toHaveLength(2)
+})
+
+it('no random word is drawn while a startup snapshot is built, which would have all words of the pool', () => {
+  const refuse = vi.spyOn(platform as { refuseSnapshot(): void }, 'refuseSnapshot').mockImplementation(() => {
+    throw new Error('a snapshot')
+  })
+  // More words than the pool has.
+  expect(() => {
+    for (let i = 0; i < 20_000; i++) take(1)
+  }).toThrow('a snapshot')
+  refuse.mockRestore()
+  take(1)
 })

@@ -66,8 +66,8 @@ export class Load {
   }
 
   /**
-   * Counts numbers until their answer is sent or its connection has ended. For work that ends with the
-   * connection.
+   * Counts numbers until their answer is sent or its connection has ended. For counts, which a client that
+   * has left does not take.
    *
    * @throws Problem `ERR_OVERLOADED`
    */
@@ -77,13 +77,13 @@ export class Load {
   }
 
   /**
-   * Counts ids until they are made, too: those of a client that has left are made nevertheless, before those
-   * of others.
+   * Counts numbers until they are made, too: those of a client that has left are made nevertheless, before
+   * those of others.
    *
    * @throws Problem `ERR_OVERLOADED`; what `make` throws
    */
-  async holdUntilMade<T>(ids: number, request: IncomingMessage, make: () => Promise<T>): Promise<T> {
-    const leave = this.take(ids)
+  async holdUntilMade<T>(numbers: number, request: IncomingMessage, make: () => Promise<T>): Promise<T> {
+    const leave = this.take(numbers)
     const made = make()
     void Promise.allSettled([made, closeOf(request)]).then(leave)
     return made

@@ -55,7 +55,6 @@ export function addSegmentRoutes(
     // Runs are found in one slice of the numbers after the other.
     const most = isOfRuns(representation) ? Math.min(count, sliceLength) : count
     clientOf(request.raw)?.takeIds(count)
-    load.hold(most, request.raw)
     const gone = untilGone(request.raw.socket)
     const segment = await service.segments.get(name)
     const runs = { stride: options.segments?.[name]?.stride ?? 1, fixed: 0n }
@@ -67,17 +66,17 @@ export function addSegmentRoutes(
       taken?.add(part)
       return part
     }
-    let body: Buffer
-    if (isOfRuns(representation)) {
-      // This memory stays in the processor's cache.
-      const kept = new BigUint64Array(most)
-      const part = (from: number, to: number) => fill(kept.subarray(0, to - from))
-      body = await bodyOfRuns(count, representation, runs, part)
-    } else {
+    const body = await load.holdUntilMade(most, request.raw, async () => {
+      if (isOfRuns(representation)) {
+        // This memory stays in the processor's cache.
+        const kept = new BigUint64Array(most)
+        const part = (from: number, to: number) => fill(kept.subarray(0, to - from))
+        return bodyOfRuns(count, representation, runs, part)
+      }
       const numbers = new BigUint64Array(count)
       await inSlices(count, (from, to) => fill(numbers.subarray(from, to)))
-      body = await bodyOf(numbers, representation, encoding, { key: 'numbers', runs })
-    }
+      return bodyOf(numbers, representation, encoding, { key: 'numbers', runs })
+    })
     if (taken !== undefined) takings?.addRuns(takerOf(request), { kind: 'segment', name }, taken)
     reply.headers(headers[representation])
     return body

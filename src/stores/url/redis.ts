@@ -81,8 +81,12 @@ const nodeRedis: Client = {
       )
     }
     client.on('error', ignore)
-    await connect(client)
-    if (!(await inCluster(() => client.sendCommand(['INFO', 'cluster'])))) {
+    let isCluster = false
+    await withinTime(client, async () => {
+      await client.connect()
+      isCluster = await inCluster(() => client.sendCommand(['INFO', 'cluster']))
+    })
+    if (!isCluster) {
       isConnected = true
       return opened(client, names, () => client.destroy())
     }
@@ -91,17 +95,17 @@ const nodeRedis: Client = {
     const defaults = { ...credentials, socket: { ...socket, ...(tls && { tls }) } }
     const cluster = createCluster({ rootNodes: [{ url: url.text }], defaults })
     cluster.on('error', ignore)
-    await connect(cluster)
+    await withinTime(cluster, () => cluster.connect())
     isConnected = true
     return opened(cluster, names, () => cluster.destroy())
   },
 }
 
-/** Connects a client of node-redis, which would wait for ever for a server that does not answer. */
-function connect(client: { connect(): Promise<unknown>; destroy(): void }): Promise<unknown> {
+/** Ends a client of node-redis, which would wait for ever for a server that does not answer. */
+function withinTime(client: { destroy(): void }, work: () => Promise<unknown>): Promise<unknown> {
   const run = (signal: AbortSignal) => {
     onAbort(signal, () => client.destroy())
-    return client.connect()
+    return work()
   }
   return endWithin(platform, connectMs, undefined, run, () => new Error(`no answer within ${connectMs / 1000} s`))
 }

@@ -215,23 +215,24 @@ describe('openStore', () => {
     await until(() => pools[0].isEnded === true)
   })
 
-  test('ends a client of node-redis for a server that accepts, and does not answer', async () => {
-    const project = `${newFile()}-project`
-    mkdirSync(join(project, 'node_modules/redis'), { recursive: true })
-    const client = `
+  test.each(['connect', 'sendCommand'])(
+    'ends a client of node-redis for a server that does not answer %s',
+    async (silent) => {
+      const project = `${newFile()}-project`
+      mkdirSync(join(project, 'node_modules/redis'), { recursive: true })
+      const client = `
       exports.createClient = () => {
         let fail
-        return {
-          on() {},
-          connect: () => new Promise((_, reject) => { fail = reject }),
-          destroy() { exports.isDestroyed = true; fail(new Error('Disconnects client')) },
-        }
+        const call = (name) => () => new Promise((resolve, reject) => { name === '${silent}' ? fail = reject : resolve('') })
+        const [connect, sendCommand] = [call('connect'), call('sendCommand')]
+        return { on() {}, connect, sendCommand, destroy() { exports.isDestroyed = true; fail(new Error('Disconnects client')) } }
       }`
-    writeFileSync(join(project, 'node_modules/redis/index.js'), client)
-    const opening = openStore('redis://127.0.0.1:1', { clientsOf: project })
-    await expect(opening).rejects.toThrow('redis://127.0.0.1:1 cannot be opened: no answer within 3 s; no server')
-    expect(createRequire(join(project, 'package.json'))('redis').isDestroyed).toBe(true)
-  })
+      writeFileSync(join(project, 'node_modules/redis/index.js'), client)
+      const opening = openStore('redis://127.0.0.1:1', { clientsOf: project })
+      await expect(opening).rejects.toThrow('redis://127.0.0.1:1 cannot be opened: no answer within 3 s; no server')
+      expect(createRequire(join(project, 'package.json'))('redis').isDestroyed).toBe(true)
+    },
+  )
 
   test('says what to install if no client is installed', async () => {
     const empty = join(folder, 'empty')
