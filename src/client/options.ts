@@ -142,7 +142,7 @@ export function checkConnectOptions(options: ConnectOptions | SegmentConnectOpti
   }
   const layout = segment === undefined ? genuineLayout(read.layout ?? layouts.twitter) : undefined
   if (layout !== undefined) checkMakesIds(layout)
-  // It is a part of each URL.
+  // The name is a part of each URL.
   if (layout?.name.isWellFormed() === false) {
     throw typeError('ERR_LAYOUT_INVALID', `the layout's name is ${show(layout.name)}; pass well-formed text`)
   }

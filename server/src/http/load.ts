@@ -66,8 +66,8 @@ export class Load {
   }
 
   /**
-   * Counts numbers until their answer is sent or its connection has ended. For counts, which a client that
-   * has left does not take.
+   * Counts numbers until their answer is sent or its connection has ended. Only for work that a client ends
+   * by leaving.
    *
    * @throws Problem `ERR_OVERLOADED`
    */

@@ -124,7 +124,7 @@ export class Tokens {
     const given = [...lines.entries()].filter(([, line]) => line !== '' && !line.startsWith('#'))
     if (given.length === 0) throw new StartError('ERR_OPTION_INVALID', 'it has no token; write one a line')
     const byName = new Map<string, Client>()
-    const ids = new Set<string>()
+    const digests = new Set<string>()
     const all = given.map(([index, line]): [Buffer, Client] => {
       const refuse = (fault: string) => new StartError('ERR_OPTION_INVALID', `line ${index + 1} ${fault}`)
       const [token = '', ...words] = line.split(/\s+/)
@@ -135,9 +135,8 @@ export class Tokens {
         )
       }
       const digest = digestOf(token)
-      const id = digest.toString('hex')
-      if (ids.has(id)) throw refuse('has the token of a line above it; give each token once')
-      ids.add(id)
+      if (digests.has(digest.toString('hex'))) throw refuse('has the token of a line above it; give each token once')
+      digests.add(digest.toString('hex'))
       const { name = digest.toString('hex', 0, 4), allow = defaultRights, ...limits } = settingsIn(words, refuse)
       const client = byName.get(name) ?? new Client(name, limits, allow)
       byName.set(name, client)

@@ -110,14 +110,13 @@ export const layoutList: Read<readonly Layout[]> = (name, value) => {
       `${name} has the layout ${shown(unmade.name)}, which graupel only decodes; leave it out, because /v1/ids/ID decodes every preset anyway`,
     )
   }
-  for (const layout of all) {
-    // Otherwise no answer could have it in its header.
-    if (!headerText.test(layout.name)) {
-      throw new StartError(
-        'ERR_LAYOUT_INVALID',
-        `${name} has the layout ${shown(layout.name)}, whose name is no text of a header; give it a name of printable ASCII`,
-      )
-    }
+  // The name is in a header of each answer.
+  const unfit = all.find((layout) => !headerText.test(layout.name))
+  if (unfit !== undefined) {
+    throw new StartError(
+      'ERR_LAYOUT_INVALID',
+      `${name} has the layout ${shown(unfit.name)}, whose name is no text of a header; give it a name of printable ASCII`,
+    )
   }
   const names = new Set(all.map((layout) => layout.name))
   if (names.size === all.length) return all

@@ -176,9 +176,10 @@ export class Connection {
    * that is answered goes on.
    */
   #onQuiet(): void {
-    if (!this.#isBusy && !this.#parser.isEmpty) this.#onLate()
-    else if (!this.#isBusy) this.end()
-    else if (this.#socket.writableNeedDrain) this.#socket.destroy()
+    if (this.#isBusy) {
+      if (this.#socket.writableNeedDrain) this.#socket.destroy()
+    } else if (this.#parser.isEmpty) this.end()
+    else this.#onLate()
   }
 
   #onLate(): void {

@@ -56,17 +56,17 @@ export function addSegmentRoutes(
     const most = isOfRuns(representation) ? Math.min(count, sliceLength) : count
     clientOf(request.raw)?.takeIds(count)
     const gone = untilGone(request.raw.socket)
-    const segment = await service.segments.get(name)
     const runs = { stride: options.segments?.[name]?.stride ?? 1, fixed: 0n }
     const taken = takings && new Runs(runs)
-    const fill = async (array: BigUint64Array<ArrayBuffer>) => {
-      // A client that ends its side may still read its answer, but many numbers are not worth it.
-      if (count > sliceLength) gone.throwIfAborted()
-      const part = await segment.fillAsync(array)
-      taken?.add(part)
-      return part
-    }
     const body = await load.holdUntilMade(most, request.raw, async () => {
+      const segment = await service.segments.get(name)
+      const fill = async (array: BigUint64Array<ArrayBuffer>) => {
+        // A client that ends its side may still read its answer, but many numbers are not worth it.
+        if (count > sliceLength) gone.throwIfAborted()
+        const part = await segment.fillAsync(array)
+        taken?.add(part)
+        return part
+      }
       if (isOfRuns(representation)) {
         // This memory stays in the processor's cache.
         const kept = new BigUint64Array(most)

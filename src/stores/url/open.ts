@@ -8,7 +8,16 @@ import { callWithin, located, StoreCalls } from '../calls.js'
 import type { LeafAllocStore } from '../leaf-alloc.js'
 import { groupsFolder, numbersFolder } from '../record.js'
 import type { Store } from '../store.js'
-import { loadBeside, loadClient, type Names, type Opened, type OpenOptions, replacing, type StoreKind } from './kind.js'
+import {
+  ignore,
+  loadBeside,
+  loadClient,
+  type Names,
+  type Opened,
+  type OpenOptions,
+  replacing,
+  type StoreKind,
+} from './kind.js'
 import { kindOf } from './kinds.js'
 import { StoreUrl } from './url.js'
 
@@ -195,8 +204,8 @@ async function openClient(
     const opened = await within(openMs, begin, signal)
     return client.staysSilent ? replacing(opened, open) : opened
   } catch (cause) {
-    // A client that connects after all, for nobody.
-    opening?.then(({ close }) => close()).catch(() => {})
+    // The client may still connect, and its caller has gone.
+    opening?.then(({ close }) => close()).catch(ignore)
     // An error about an option.
     if (isGraupelError(cause)) throw cause
     const reason = reasonOf(cause)
