@@ -22,8 +22,8 @@ export class TracedCore implements Core {
   #spec: CoreSpec
   /** How many reservations were printed, or made by a core of the former state. */
   #printed = 0
-  // The id of the last call, read before its line is printed: a program may have replaced stderr by a function
-  // that makes ids, and the core has the id of that call afterwards.
+  // The id of the last call, read before its line is printed: the program may have replaced stderr by a
+  // function that makes ids, and the core has the id of that call afterwards.
   id = 0n
   idHigh = 0
   idLow = 0

@@ -64,14 +64,20 @@ it('without the store, ids continue for 4 to 6 s; after that, calls throw until 
   expect(made.map((ms) => Math.round(ms / 1000))).toEqual(expect.arrayContaining([4, 5, 6]))
 })
 
-it('calls that wait together for an expired lease are given up together, each after maxWaitMs', async () => {
+/** Makes a generator whose lease has expired, because its store is away. */
+async function expired(maxWaitMs: number) {
   const { state, store } = unreliableStore()
+  const lease = await acquireLease({ store, namespace: freshNamespace() })
+  const ids = createGenerator({ lease, engine: 'js', maxWaitMs })
+  ids.next()
+  state.isAway = true
+  await time.sleep(7000)
+  return { state, lease, ids }
+}
+
+it('calls that wait together for an expired lease are given up together, each after maxWaitMs', async () => {
   const made = async () => {
-    const lease = await acquireLease({ store, namespace: freshNamespace() })
-    const ids = createGenerator({ lease, engine: 'js', maxWaitMs: 500 })
-    ids.next()
-    state.isAway = true
-    await time.sleep(7000)
+    const { state, lease, ids } = await expired(500)
     const waits: number[] = []
     const wait = async () => {
       const startMs = time.monotonicMs()
@@ -101,17 +107,12 @@ it('calls that wait together for an expired lease are given up together, each af
 })
 
 it('a wait that has failed shortens no later wait: not that of a call before a pause of the process', async () => {
-  const { state, store } = unreliableStore()
   let pausedMs = 0
   const now = () => time.monotonicMs() + pausedMs
   vi.spyOn(platform, 'wallMs').mockImplementation(() => Date.UTC(2026, 0) + now())
   vi.spyOn(platform, 'monotonicMs').mockImplementation(now)
   const made = async () => {
-    const lease = await acquireLease({ store, namespace: freshNamespace() })
-    const ids = createGenerator({ lease, engine: 'js', maxWaitMs: 3000 })
-    ids.next()
-    state.isAway = true
-    await time.sleep(7000)
+    const { state, lease, ids } = await expired(3000)
     await expect(ids.nextAsync()).rejects.toMatchObject({ code: 'ERR_LEASE_EXPIRED' })
     state.isAway = false
     await time.sleep(1000)
