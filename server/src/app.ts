@@ -165,7 +165,7 @@ function makeFastify({
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyLength }, (_, body, done) => done(null, body))
   app.addHook('onRequest', (request, reply, done) => {
-    gate.check(request.raw)
+    gate.check(request.raw, request.routeOptions.url)
     // The client waits for this answer before it sends the body.
     if (request.raw.headers.expect !== undefined && hasBody(request.raw)) reply.raw.writeContinue()
     if (givenIdOf(request.raw) !== undefined) reply.header('x-request-id', request.id)

@@ -102,6 +102,8 @@ function send(to: Worker, message: Message): void {
 /** Asks the primary, in a worker, what all workers answer. */
 export class Colleagues {
   readonly #asked = new Map<number, (answer: unknown) => void>()
+  /** The questions that are not answered yet, so that many requests ask once. */
+  readonly #asking = new Map<keyof Answers, Promise<unknown>>()
   readonly #own: { readonly [Q in keyof Answers]: () => Answers[Q] | Promise<Answers[Q]> }
   #lastId = 0
 
@@ -113,6 +115,15 @@ export class Colleagues {
 
   /** @throws Error if the primary does not answer in time. */
   ask<Q extends keyof Answers>(question: Q): Promise<FromAll<Answers[Q]>> {
+    let asking = this.#asking.get(question)
+    if (asking === undefined) {
+      asking = this.#ask(question).finally(() => this.#asking.delete(question))
+      this.#asking.set(question, asking)
+    }
+    return asking as Promise<FromAll<Answers[Q]>>
+  }
+
+  #ask(question: keyof Answers): Promise<unknown> {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -122,7 +133,7 @@ export class Colleagues {
       this.#asked.set(id, (answer) => {
         clearTimeout(timer)
         this.#asked.delete(id)
-        resolve(answer as FromAll<Answers[Q]>)
+        resolve(answer)
       })
       this.#send({ type: 'graupel:ask', id, question })
     })

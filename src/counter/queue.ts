@@ -139,6 +139,8 @@ export class CounterQueue {
       const pauseMs = this.#pace.pauseMs(this.#clock.monotonicMs())
       if (pauseMs > 0) await this.#calls.wait(pauseMs)
       const served = this.#waiting.splice(0)
+      // All were closed, or have left, during the pause.
+      if (served.length === 0) break
       try {
         const left = await this.#serve(served)
         if (this.#isClosed) this.#rejectAll(left, this.#closedError())

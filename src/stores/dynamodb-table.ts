@@ -92,7 +92,7 @@ interface Description {
 interface TableCalls {
   /** Creates the table if it is missing, and waits until it can be used. Needs `calls.hasTables`. */
   setup(): Promise<void>
-  /** Looks at the table before the first write, and again if that failed. A refusal stays. */
+  /** Looks at the table before the first write, and again if that failed. */
   look(signal: AbortSignal | undefined): Promise<void>
   place(signal?: AbortSignal): Promise<string>
   advice(signal?: AbortSignal): Promise<string[]>
@@ -137,7 +137,7 @@ export function tableCalls(table: string, calls: DynamodbCalls, ask: DynamodbCal
     }
   }
 
-  let looked: Promise<void> | undefined
+  let hasLooked = false
   return {
     async setup() {
       const untilMs = platform.monotonicMs() + readyMs
@@ -156,13 +156,9 @@ export function tableCalls(table: string, calls: DynamodbCalls, ask: DynamodbCal
       refuseEventual(found)
     },
     async look(signal) {
-      looked ??= described(signal).then(refuseEventual)
-      try {
-        await looked
-      } catch (error) {
-        if ((error as GraupelError).code !== 'ERR_STORE_UNSAFE') looked = undefined
-        throw error
-      }
+      if (hasLooked) return
+      refuseEventual(await described(signal))
+      hasLooked = true
     },
     async place(signal) {
       const found = await described(signal)

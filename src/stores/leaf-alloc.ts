@@ -146,12 +146,19 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
       try {
         await checkTable(signal)
         return await transact(async (run) => {
-          await run(`UPDATE \`${table}\` SET max_id = max_id + ${count ?? 'step'} WHERE ${where}`)
+          const { affectedRows } = await run(
+            `UPDATE \`${table}\` SET max_id = max_id + ${count ?? 'step'} WHERE ${where}`,
+          )
           const columns = 'biz_tag, max_id, step'
           const { rows } = await run(
             `SELECT ${state}, ${columns} FROM (SELECT 1) AS one LEFT JOIN \`${table}\` ON ${where}`,
           )
-          return segmentOf(rows, tag, count)
+          const segment = segmentOf(rows, tag, count)
+          if (affectedRows > 0) return segment
+          throw new GraupelError(
+            'ERR_STORE_UNAVAILABLE',
+            `${what} got its row with the biz_tag ${show(tag)} at this moment; try again`,
+          )
         }, signal)
       } catch (error) {
         const { errno } = toldBy(error)

@@ -117,6 +117,15 @@ export function keyOf(name: string): string {
   return numbersFolder + encodeURIComponent(name)
 }
 
+/** Decodes percent signs. A text that is not encoded correctly stays as it is. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 /** Writes a record as text. */
 export function writeNumbers(kind: NumberKind, name: string, record: object): string {
   return JSON.stringify({ format: recordFormat, kind, name, ...record })

@@ -2,7 +2,7 @@ import { show, typeError } from '../core/errors.js'
 import { type Rows, readTable } from '../core/options.js'
 import { flag } from '../core/readers.js'
 import { clientError, prefixRow, refuseForgetting } from './options.js'
-import { newVersion } from './record.js'
+import { decoded, newVersion } from './record.js'
 import type { Store, StoreEntry, StoreOptions } from './store.js'
 import { codeOf, codes, explained, missing, type Transaction, type ZooKeeperError } from './zookeeper-client.js'
 import { Sessions } from './zookeeper-sessions.js'
@@ -160,7 +160,7 @@ export function zookeeperStore(
           client.getData(`${path}/${name}`, (error, data) => {
             const isGone = error?.code === codes.noNode
             if (error && !isGone) return answer(error, found)
-            found.push(isGone ? undefined : entryOf(folder + decodeURIComponent(name), data))
+            found.push(isGone ? undefined : entryOf(folder + decoded(name), data))
             if (found.length === names.length) answer(null, found)
           })
         }

@@ -1,7 +1,8 @@
 import { createCounter } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
-import { beforeEach, describe, expect, it } from 'vitest'
-import { World } from './counters.ts'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Store } from '../../src/stores/store.js'
+import { type Fault, World } from './counters.ts'
 
 let world: World
 beforeEach(() => {
@@ -114,6 +115,28 @@ describe('a counter that is closed', () => {
     release()
     await expect(under).rejects.toMatchObject({ code: 'ERR_CLOSED' })
     expect(await world.record()).toMatchObject({ count: 1 })
+  })
+})
+
+describe('a counter that is closed while it pauses', () => {
+  it('does not ask the store again', async () => {
+    const asked = vi.spyOn(world.store as Required<Store>, 'nowMs')
+    const options = { pattern: '{yyyy}-{count}', reset: 'year' } as const
+    const [counter, other] = [await world.open(options), await world.open(options)]
+    const slow: Fault = (apply) => new Promise((resolve) => world.time.later(() => resolve(apply()), 10))
+    world.faults = [slow, undefined, slow]
+    const first = counter.next()
+    await new Promise((resolve) => setImmediate(resolve))
+    await other.next()
+    expect(await world.until(first)).toBe('2026-2')
+    const before = asked.mock.calls.length
+    const waiting = counter.next()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(asked.mock.calls.length).toBe(before)
+    counter.close()
+    await expect(waiting).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    await world.until(world.time.sleep(100))
+    expect(asked.mock.calls.length).toBe(before)
   })
 })
 

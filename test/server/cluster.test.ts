@@ -1,7 +1,29 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { Colleagues } from '../../server/src/colleagues.ts'
 import { until } from '../support/until.ts'
 import { endedProcess, folder, serve, servedBy, workersOf } from './support/process.ts'
+
+test('a worker asks its primary once for all requests that wait', async () => {
+  const { send } = process
+  const asked: { readonly type: string; readonly id: number }[] = []
+  process.send = (message: never) => asked.push(message) > 0
+  try {
+    const colleagues = new Colleagues({} as never)
+    const hear = process.listeners('message').at(-1) as (message: object) => Promise<void>
+    const all = [1, 2, 3].map(() => colleagues.ask('metrics' as never))
+    expect(asked).toMatchObject([{ type: 'graupel:ask' }])
+    await hear({ type: 'graupel:answer', id: asked[0]?.id, answer: 'all' })
+    expect(await Promise.all(all)).toEqual(['all', 'all', 'all'])
+    void colleagues.ask('metrics' as never).catch(() => {})
+    expect(asked).toHaveLength(2)
+    await hear({ type: 'graupel:answer', id: asked[1]?.id, answer: 'all' })
+    colleagues.close()
+  } finally {
+    if (send === undefined) delete process.send
+    else process.send = send
+  }
+})
 
 test('workers share a port, and each has a node', async () => {
   const { url, child, pid, ended, stdout } = await serve(['--data', join(folder, 'two'), '--workers', '2'])

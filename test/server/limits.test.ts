@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { layouts } from 'graupel'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { type Listening, listen, type ProblemBody, parsed, send } from './support/listening.ts'
@@ -125,6 +126,49 @@ test('counts that requests wait for are bounded, until the requests have ended',
   service.counters.get = async () => ({ take: async () => ['1'] }) as never
   await until(async () => (await app.inject('/v1/counters/bills')).statusCode === 200)
 })
+
+test('counts that requests wait for count no longer once their connection has ended, although CONNECT came behind them', async () => {
+  const { app, port, service } = await listen()
+  let waiting = 0
+  service.counters.get = () => {
+    waiting++
+    return new Promise(() => {})
+  }
+  const room = 2 ** 22 / 4096
+  const accepted = once(app.server, 'connection')
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  const [own] = (await accepted) as [Socket]
+  const connected = once(app.server, 'connect')
+  socket.write(head('/v1/counters/bills?count=4096').repeat(room) + head('a:1').replace('GET', 'CONNECT'))
+  await Promise.all([until(() => waiting === room), connected])
+  expect((await app.inject('/v1/counters/bills')).statusCode).toBe(503)
+  // The limit of a connection on which no byte moves.
+  own.setTimeout(1)
+  service.counters.get = async () => ({ take: async () => ['1'] }) as never
+  await until(async () => (await app.inject('/v1/counters/bills')).statusCode === 200)
+})
+
+test.each(['/v1/segments/orders', '/v1/counters/bills', '/api/segment/get/orders', '/api/snowflake/get/x'])(
+  'no more requests than connections wait for %s, which one connection may have sent',
+  async (path) => {
+    const { app, port, service } = await listen({ maxConnections: 100, layouts: [layouts.twitter, layouts.leaf] })
+    let waiting = 0
+    const wait = () => {
+      waiting++
+      return new Promise<never>(() => {})
+    }
+    service.segments.get = service.counters.get = wait
+    for (const source of service.ids.values()) source.next = wait
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    socket.write(head(path).repeat(200))
+    await until(() => waiting === 100)
+    const refused = await app.inject(path)
+    if (path.startsWith('/v1')) expect(refused.json()).toMatchObject({ status: 503, code: 'ERR_OVERLOADED' })
+    else expect([refused.statusCode, refused.body]).toEqual([500, expect.stringContaining('status=EXCEPTION')])
+    expect(waiting).toBe(100)
+    socket.destroy()
+  },
+)
 
 test('numbers of segments count until they are made, although their connection has ended', async () => {
   const { app, port, service } = await listen({ maxCount: 65_536 })

@@ -1,7 +1,8 @@
-import { rmSync } from 'node:fs'
+import { promises, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { memoryStore } from 'graupel/stores'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { Durations, joined, textOf } from '../../server/src/metrics/family.ts'
 import { observedStore, StoreTimes } from '../../server/src/metrics/observed-store.ts'
 import { until } from '../support/until.ts'
@@ -185,6 +186,23 @@ test('changed files that cannot be read are stale until they are right', async (
   replace(tokenFile, `${'a'.repeat(16)}\n`)
   await until(async () => (await isStale()) === '0')
   expect(log.filter(({ msg }) => `${msg}`.startsWith('the files cannot be read'))).toHaveLength(2)
+})
+
+test('files that could not be read once are read again, although they have not changed since', async () => {
+  const tokenFile = join(folder, 'refused')
+  replace(tokenFile, 'a'.repeat(16))
+  const { app, log } = await startService({ tokenFile }, { listens: false, pollMs: 5 })
+  const refusal = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES', syscall: 'open' })
+  const reading = vi.spyOn(promises, 'open').mockRejectedValueOnce(refusal)
+  syncBuiltinESMExports()
+  replace(tokenFile, 'b'.repeat(16))
+  const statusOf = async (letter: string) =>
+    (await app.inject({ url: '/v1/ids', headers: { authorization: `Bearer ${letter.repeat(16)}` } })).statusCode
+  await until(async () => (await statusOf('b')) === 200)
+  expect(await statusOf('a')).toBe(401)
+  reading.mockRestore()
+  syncBuiltinESMExports()
+  expect(log.filter(({ msg }) => `${msg}`.startsWith('the files cannot be read'))).toHaveLength(1)
 })
 
 test('the nodes that may be leased are counted, unless the node is given', async () => {

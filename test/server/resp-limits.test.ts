@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { decode, layouts } from 'graupel'
 import { describe, expect, it, vi } from 'vitest'
+import { isLingering } from '../../server/src/http/connections.ts'
 import { until } from '../support/until.ts'
 import { seriesOf, startService } from './support/in-process.ts'
 import { folder, serve } from './support/process.ts'
@@ -77,6 +79,49 @@ it('a client that ends its side after its commands gets all answers', async () =
 it('an idle connection is closed after --keep-alive-ms', async () => {
   const { respUrl } = await startService({ resp: 0, keepAliveMs: 100 })
   expect(await allTo(command('PING'), respUrl)).toEqual(['PONG'])
+})
+
+it('an idle connection is closed after --keep-alive-ms, although a batch took longer than that', async () => {
+  const { respUrl, service } = await startService({ resp: 0, keepAliveMs: 100, respCounters: 'c:' })
+  const get = vi.spyOn(service.counters, 'get')
+  const own = await RespClient.open(respUrl)
+  expect(await own.ask('PING')).toBe('PONG')
+  get.mockResolvedValue({
+    take: async () => {
+      await sleep(400)
+      return ['1']
+    },
+  } as never)
+  expect(await own.ask('INCR', 'c:slow')).toBe(1)
+  const ended = own.read(Number.POSITIVE_INFINITY)
+  expect(await Promise.race([ended, sleep(10_000)])).toEqual([])
+})
+
+it.each([
+  ['half a command', '*1\r\n$4\r\nPI'],
+  ['MULTI', command('MULTI')],
+])('a connection that ends in the middle of a batch, with %s behind it, is forgotten', async (_, behind) => {
+  const { app, respUrl, service } = await startService({ resp: 0, respCounters: 'c:', requestTimeoutMs: 1000 })
+  let give = () => {}
+  let isAsked = false
+  service.counters.get = async () =>
+    ({
+      take: () => {
+        isAsked = true
+        return new Promise((resolve) => {
+          give = () => resolve(['1'])
+        })
+      },
+    }) as never
+  const own = await RespClient.open(respUrl)
+  own.socket.write(command('INCR', 'c:slow') + behind)
+  await until(() => isAsked)
+  own.socket.resetAndDestroy()
+  await until(async () => (await seriesOf(app, 'graupel_connections')) === 0)
+  give()
+  // What is behind the batch would be late.
+  await sleep(1300)
+  await until(() => !isLingering())
 })
 
 it('a million commands whose answers are not read wait in the client, and others are served', async () => {

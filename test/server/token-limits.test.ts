@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, test } from 'vitest'
-import { Rate, Tokens } from '../../server/src/http/tokens.ts'
+import { describe, expect, it, test, vi } from 'vitest'
+import { Client, Rate, Tokens } from '../../server/src/http/tokens.ts'
+import type { IdSource } from '../../server/src/sources/id-source.ts'
 import { listen } from './support/listening.ts'
 import { folder } from './support/process.ts'
 import { command, type Reply, RespClient } from './support/resp.ts'
@@ -109,6 +110,13 @@ describe('the settings of a token', () => {
   })
 })
 
+it('a rate takes back what was not used', () => {
+  const rate = new Rate(10)
+  expect(rate.take(10, 0)).toBe(0)
+  rate.give(5)
+  expect([rate.take(5, 0), rate.take(1, 0)]).toEqual([0, 100])
+})
+
 describe('a service', () => {
   const tokenFile = join(folder, 'tokens')
   const lines = [
@@ -154,6 +162,16 @@ describe('a service', () => {
       expect((await get('u', url)).statusCode).toBe(200)
     },
   )
+
+  it('counts an id once that could not be made directly', async () => {
+    const { url, service } = await started
+    const [taken, given] = [vi.spyOn(Client.prototype, 'takeIds'), vi.spyOn(Client.prototype, 'giveIds')]
+    const next = vi.spyOn(service.ids.get('twitter') as IdSource, 'next').mockRejectedValue(new Error('no id'))
+    const headers = { authorization: `Bearer ${token('u')}` }
+    expect((await fetch(`${url}/v1/ids`, { headers })).status).toBe(500)
+    expect([next, taken, given].map(({ mock }) => mock.calls.length)).toEqual([2, 2, 1])
+    vi.restoreAllMocks()
+  })
 
   it('refuses a single id over a connection, which is answered directly', async () => {
     const { url } = await started

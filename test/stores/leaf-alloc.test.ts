@@ -143,6 +143,15 @@ describe('leafAllocStore', () => {
     expect(pool.steps()).not.toContain('commit')
   })
 
+  it('takes no numbers of a row that came between its statements', async () => {
+    const pool = poolOf({ update: { ...within, affectedRows: 0 } })
+    await expect(leafAllocStore(pool).takeSegment('orders')).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: "the table 'leaf_alloc' of Leaf got its row with the biz_tag 'orders' at this moment; try again",
+    })
+    expect(pool.steps()).not.toContain('commit')
+  })
+
   it.each(inTransaction)('closes the connection if the client fails at %s, and takes nothing', async (step) => {
     const pool = poolOf({ failures: { [step]: [new Error('connection lost')] } })
     await expect(leafAllocStore(pool).takeSegment('orders')).rejects.toThrow('connection lost')

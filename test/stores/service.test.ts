@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { checkStore } from '../../src/cli/store-check.js'
+import { rangeError } from '../../src/core/errors.js'
 import { createGenerator } from '../../src/index.js'
 import { acquireLease } from '../../src/lease/index.js'
 import { createCounter } from '../../src/segments/index.js'
@@ -13,6 +14,7 @@ import type { Store } from '../../src/stores/store.js'
 import { storeContract } from '../../src/stores/testing.js'
 import { openStore } from '../../src/stores/url/index.js'
 import { type Started, startService } from '../server/support/in-process.ts'
+import { parsed, send } from '../server/support/listening.ts'
 import { folder } from '../server/support/process.ts'
 import { read } from '../support/documents.ts'
 import { freshNamespace } from '../support/engines.js'
@@ -149,6 +151,29 @@ describe('a service that lends its store', () => {
     })
   })
 
+  it.each([
+    ['/write', { key: 'groups/1', value: 'x', expected: null }],
+    ['/remove', { key: 'contract-0a0a0a0a-0a0a-0a0a-0a0a-0a0a0a0a0a0a/1', expected: 'x' }],
+  ])('writes nothing for a client that does not accept the answer: %s', async (path, body) => {
+    const headers = { accept: 'text/plain' }
+    const init = { method: 'POST', body: JSON.stringify(body), headers }
+    expect((await fetch(`${service.url}/v1/store${path}`, init)).status).toBe(406)
+    expect(await open().read('groups/1')).toBeUndefined()
+  })
+
+  it('passes the refusal of a key on, and logs no failure of the store', async () => {
+    const refusing = (inner: Store): Store => ({
+      ...inner,
+      read: async () => {
+        throw rangeError('ERR_OPTION_INVALID', 'the key has an empty part; leave it out')
+      },
+    })
+    const { app, log } = await startService({ leases: true }, { around: refusing, isOpen: false, listens: false })
+    const answer = await app.inject('/v1/store/record?key=groups//1')
+    expect([answer.statusCode, answer.json().code]).toEqual([400, 'ERR_OPTION_INVALID'])
+    expect(log.filter(({ level }) => level === 'error' || level === 50)).toEqual([])
+  })
+
   it('has the calls in its metrics', async () => {
     await open().read('groups/1')
     const { body } = await service.app.inject('/metrics')
@@ -191,6 +216,11 @@ describe('a service with tokens', () => {
     service = await startService({ leases: true, tokenFile })
   })
   const open = (letter: string) => serviceStore({ url: service.url, token: token(letter) })
+  /** Asks by bytes, because `fetch` sends the path of a URL alone. */
+  const statusOf = async (target: string, letter: string) => {
+    const lines = ['Host: localhost', `Authorization: Bearer ${token(letter)}`, 'Connection: close']
+    return parsed(await send(service.port, `GET ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)).status
+  }
 
   it('lends the records of leases to a token that allows leases', async () => {
     await using lease = await acquireLease({ store: open('l'), namespace: freshNamespace() })
@@ -209,11 +239,24 @@ describe('a service with tokens', () => {
     )
   })
 
-  it.each(['/v1/store/place', '/v1/%73tore/place', '/v1/%73tore', '/v1/stor%65/time', '/v1/store%2Fplace'])(
-    'refuses %s to a token that was made for ids',
+  it.each([
+    ['/v1/store/place', 403],
+    ['/v1/%73tore/place', 403],
+    ['/v1/%73tore', 403],
+    ['/v1/stor%65/time', 403],
+    ['/v1/store%2Fplace', 404],
+    ['http://localhost/v1/store/place', 403],
+    ['HTTP://a@localhost/v1/%73tore/time', 403],
+    ['/v1/store#x', 403],
+  ])('refuses %s to a token that was made for ids', async (path, status) => {
+    expect(await statusOf(path, 'i')).toBe(status)
+  })
+
+  it.each(['/v1/ids', 'http://localhost/v1/ids', 'http://%ZZ@localhost/v1/ids', 'http://localhost/v1/%69ds?count=2'])(
+    'refuses %s to a token that was made for leases',
     async (path) => {
-      const headers = { authorization: `Bearer ${token('i')}` }
-      expect((await fetch(service.url + path, { headers })).status).toBe(403)
+      expect(await statusOf(path, 'l')).toBe(403)
+      expect(await statusOf(path, 'i')).toBe(200)
     },
   )
 

@@ -264,6 +264,16 @@ describeWith([zookeeperKind.missing], 'ZooKeeper', () => {
     expect((await store.read(key))?.value).toBe('y')
   })
 
+  it('lists a folder with a node of others whose name is no percent encoding', async () => {
+    const { store } = storeOn(server.port)
+    const raw = await clientOf(server.port)
+    used.push(() => raw.close())
+    await store.write('foreign/1', 'x', undefined)
+    await told(raw, 'create', '/graupel/%foreign%2F/50%', Buffer.from('by hand'))
+    const keys = (await store.list('foreign/')).map(({ key }) => key)
+    expect(keys.toSorted()).toEqual(['foreign/1', 'foreign/50%'])
+  })
+
   it('sets the ACL on every node, so that others may neither read nor write', async () => {
     const { ACL, Permission } = zookeeper()
     const options = { prefix: 'closed', acl: ACL.CREATOR_ALL_ACL }

@@ -32,6 +32,8 @@ const lingerMs = 1000
  * unread, would reset the connection before the client can read its answers.
  */
 export function linger(socket: Socket): void {
+  // Its event `close` has come, or comes before an answer could be sent.
+  if (socket.destroyed) return
   lingering.add(socket)
   socket.once('close', () => lingering.delete(socket))
   socket.end()
@@ -213,8 +215,10 @@ export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, i
 
 /** Refuses `CONNECT`, the method of proxies. For the event `connect`, which has no response. */
 export function refuseConnect(request: IncomingMessage, socket: Socket): void {
-  // Node has removed its own listener, and the error of a client that has left would end the process.
+  // Node has removed its own listeners. The error of a client that has left would end the process, and a
+  // client that reads no answer would keep the connection.
   socket.on('error', () => socket.destroy())
+  socket.on('timeout', () => socket.destroy())
   answer(
     socket,
     new Problem('ERR_METHOD_NOT_ALLOWED', 'the service is no proxy; use GET or HEAD', { allow: 'GET, HEAD' }),

@@ -44,17 +44,20 @@ export function directly(
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const startMs = performance.now()
     let id: bigint
+    let isCounted = false
     try {
-      check(request)
+      check(request, url)
       load.enter()
       try {
         // After the check of the load, because Fastify counts the id of a refused request, too.
         clientOf(request)?.takeIds(1)
+        isCounted = true
         id = await route.next()
       } finally {
         load.leave()
       }
     } catch {
+      if (isCounted) clientOf(request)?.giveIds(1)
       next(request, response)
       return
     }

@@ -17,8 +17,13 @@ const maxUrlLength = 2048
  */
 const dots = /\/(?:\.|%2e){1,2}(?:\/|$)/i
 
-/** Refuses a request by throwing. @throws Problem */
-export type Check = (request: IncomingMessage) => void
+/**
+ * Refuses a request by throwing.
+ *
+ * @param route - The URL of its route, as Fastify writes it: `/v1/ids/:id`; `undefined` if it has none.
+ * @throws Problem
+ */
+export type Check = (request: IncomingMessage, route: string | undefined) => void
 
 /** The patterns of all routes, which tell an unknown path from a wrong method. */
 export class Paths {
@@ -62,13 +67,13 @@ export interface Gate {
  * @param openPaths - Paths that every client may request.
  */
 export function makeGate(access: Check, openPaths: ReadonlySet<string>, paths: Paths): Gate {
-  const check: Check = (request) => {
+  const check: Check = (request, route) => {
     const { method, url = '' } = request
     checkHost(request)
     if (url.length > maxUrlLength) {
       throw new Problem('ERR_URI_TOO_LONG', `the URL has ${url.length} characters; send at most ${maxUrlLength}`)
     }
-    if (!openPaths.has(pathOf(url))) access(request)
+    if (!openPaths.has(pathOf(url))) access(request, route)
     if (dots.test(pathOf(url))) throw unknownRoute()
     if (paths.takesPost(url)) {
       if (method === 'POST') return
@@ -80,9 +85,9 @@ export function makeGate(access: Check, openPaths: ReadonlySet<string>, paths: P
     }
     checkEmpty(request)
   }
-  const checkKnown: Check = (request) => {
+  const checkKnown: Check = (request, route) => {
     checkHost(request)
-    access(request)
+    access(request, route)
     checkEmpty(request)
   }
   return { check, checkKnown }
@@ -106,16 +111,6 @@ function checkEmpty(request: IncomingMessage): void {
 export const storePath = '/v1/store'
 const ofStore = new RegExp(`^${storePath}(/|$)`)
 
-/** Tells whether the router may lead a path to the routes of `--leases`. The router decodes paths. */
-function isOfStore(url: string): boolean {
-  try {
-    return ofStore.test(decodeURIComponent(pathOf(url)))
-  } catch {
-    // The router refuses such a path.
-    return true
-  }
-}
-
 /** @param paths - The paths that the service has. Without them, the answer is the same for every URL. */
 export function unknownRoute(url = '', paths?: Paths): Problem {
   if (ofStore.test(pathOf(url)) && paths?.has(storePath) === false) {
@@ -133,13 +128,14 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 /** Makes the check of the client. @param tokens - `undefined` if the service needs no token. */
 export function accessCheck({ host }: Options, tokens: { readonly value: Tokens } | undefined): Check {
   if (tokens !== undefined) {
-    return (request) => {
-      const { url = '', headers } = request
+    return (request, route) => {
+      const { headers } = request
       // A request that could not be answered directly is checked twice.
       if (clientOf(request) !== undefined) return
       const client = tokens.value.clientOf(headers.authorization)
       if (client !== undefined) {
-        client.requireOneOf(isOfStore(url) ? ['leases', 'numbers'] : ['ids'])
+        // By the route, because the router also reads percent signs and whole URLs.
+        if (route !== undefined) client.requireOneOf(ofStore.test(route) ? ['leases', 'numbers'] : ['ids'])
         client.takeRequest()
         noteClient(request, client)
         return

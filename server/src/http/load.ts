@@ -72,7 +72,7 @@ export class Load {
    * @throws Problem `ERR_OVERLOADED`
    */
   hold(numbers: number, request: IncomingMessage): void {
-    const leave = this.take(numbers)
+    const leave = this.take(numbers, 1)
     void closeOf(request).then(leave)
   }
 
@@ -83,30 +83,60 @@ export class Load {
    * @throws Problem `ERR_OVERLOADED`; what `make` throws
    */
   async holdUntilMade<T>(numbers: number, request: IncomingMessage, make: () => Promise<T>): Promise<T> {
-    const leave = this.take(numbers)
+    const leave = this.take(numbers, 1)
     const made = make()
     void Promise.allSettled([made, closeOf(request)]).then(leave)
     return made
   }
 
-  /** Counts ids until the returned function is called. @throws Problem `ERR_OVERLOADED` */
-  take(ids: number): () => void {
+  /**
+   * Counts ids, and a request for them, until the returned function is called.
+   *
+   * @throws Problem `ERR_OVERLOADED`
+   */
+  take(ids: number, requests: 0 | 1 = 0): () => void {
     if (this.#ids + ids > this.#limits.maxIds) {
       throw overloaded(`other requests wait for ${this.#ids} numbers, and the limit is ${this.#limits.maxIds}`)
     }
+    if (requests === 1) this.enter()
     this.#ids += ids
     return () => {
       this.#ids -= ids
+      this.#requests -= requests
     }
   }
 }
 
+/** What to call when a connection closes, for its requests that have not closed. */
+const closings = new WeakMap<Socket, Set<() => void>>()
+
 /**
- * Resolves with the request's `close` event, which fires after the response's. A response that waits behind
- * another one of its connection gets no `close` event if that connection ends.
+ * Resolves with the request's `close` event, which fires after the response's, or with the connection's. A
+ * response that waits behind another one of its connection gets no `close` event if that connection ends, and
+ * a request gets none if `CONNECT` came behind it.
  */
 function closeOf(request: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => request.once('close', () => resolve()))
+  const { socket } = request
+  return new Promise((resolve) => {
+    if (socket.destroyed) return resolve()
+    const ofSocket = closingsOf(socket)
+    ofSocket.add(resolve)
+    request.once('close', () => {
+      ofSocket.delete(resolve)
+      resolve()
+    })
+  })
+}
+
+function closingsOf(socket: Socket): Set<() => void> {
+  const found = closings.get(socket)
+  if (found !== undefined) return found
+  const made = new Set<() => void>()
+  closings.set(socket, made)
+  socket.once('close', () => {
+    for (const closed of made) closed()
+  })
+  return made
 }
 
 /** The loads of the numbers that are not ids. */

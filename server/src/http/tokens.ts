@@ -25,6 +25,11 @@ export class Rate {
     this.#untilMs = nowMs + usedMs + costMs
     return 0
   }
+
+  /** Takes things back. */
+  give(count: number): void {
+    this.#untilMs -= (1000 * count) / this.perSecond
+  }
 }
 
 /** The limits of a token. */
@@ -79,6 +84,11 @@ export class Client {
   /** Counts ids, numbers or counts. @throws Problem `ERR_LIMIT_EXCEEDED` */
   takeIds(count: number): void {
     this.#take(this.#ids, count, 'ids')
+  }
+
+  /** Takes back what `takeIds` has counted. */
+  giveIds(count: number): void {
+    this.#ids?.give(count)
   }
 
   #take(rate: Rate | undefined, count: number, things: string): void {

@@ -146,6 +146,8 @@ export class WatchedFiles<T> {
       this.onChange(this.#value)
     } catch (error) {
       this.#fail(seen, error)
+      // The same file may be read at the next look: a right to read it does not change its signature.
+      if ((error as NodeJS.ErrnoException).syscall !== undefined) seen = ''
     } finally {
       clearTimeout(timer)
       this.#isSilent = false

@@ -63,7 +63,9 @@ export class Connection {
     this.#session = { ...fresh, id: ++connections, remote: socket.remoteAddress, isEnding: false }
     const { requestTimeoutMs } = surroundings.sources.options
     // As over HTTP, the first command has to come in time.
-    socket.setTimeout(requestTimeoutMs, () => this.#onQuiet())
+    socket.setTimeout(requestTimeoutMs)
+    // Not as the callback of `setTimeout`, which is called once.
+    socket.on('timeout', () => this.#onQuiet())
     socket.on('error', () => socket.destroy())
     socket.once('close', () => clearTimeout(this.#partial))
     socket.once('end', () => this.end())
@@ -96,6 +98,7 @@ export class Connection {
       this.#socket.destroy()
     }
     this.#isBusy = false
+    if (this.#socket.destroyed) return
     if (this.#isClosing || this.#session.isEnding) {
       this.#finish()
       return

@@ -157,7 +157,8 @@ export function addIdRoutes(
   })
 }
 
-async function nextOf(source: IdSource, load: Load): Promise<bigint> {
+/** Makes one id, and counts the request meanwhile. @throws Problem `ERR_OVERLOADED`; as `source.next` */
+export async function nextOf(source: IdSource, load: Load): Promise<bigint> {
   load.enter()
   try {
     return await source.next()

@@ -50,6 +50,6 @@ export async function addRoutes(app: FastifyInstance, sources: Sources): Promise
   addDecodeRoutes(app, service)
   addSegmentRoutes(app, service, options, loads.segments, takings)
   addCounterRoutes(app, service, loads.counters, takings)
-  addLeafRoutes(app, service, refusals, takings)
+  addLeafRoutes(app, service, layouts, loads.segments, refusals, takings)
   if (options.leases) addStoreRoutes(app, service, new Load(limitsFor(0, 0, options.maxConnections)))
 }

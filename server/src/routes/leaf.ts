@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Layout, layouts } from 'graupel'
+import type { Load } from '../http/load.js'
 import type { RefusalLog } from '../http/log.js'
 import { headersOf } from '../http/media.js'
 import { pathOf } from '../http/parameters.js'
@@ -8,6 +9,7 @@ import { Problem, refusalOf } from '../http/problems.js'
 import { type Source, type TakingLog, takerOf } from '../http/taking-log.js'
 import { clientOf } from '../http/tokens.js'
 import type { Service } from '../service.js'
+import { nextOf, type ServedLayouts } from './ids.js'
 import { documentationOf, documentationOfDecode } from './leaf-documentation.js'
 
 // The routes of leaf-server (LeafController, LeafMonitorController). Leaf's clients only need another
@@ -30,29 +32,32 @@ const clockWentBack = -3
 
 export function addLeafRoutes(
   app: FastifyInstance,
-  service: Service,
+  { segments }: Service,
+  layouts: ServedLayouts,
+  load: Load,
   refusals: RefusalLog,
   takings: TakingLog | undefined,
 ): void {
   app.decorateReply('isClientFault', false)
-  const ofSegment = async (key: string) => (await service.segments.get(key)).nextAsync()
+  const ofSegment = (key: string, { raw }: FastifyRequest) =>
+    load.holdUntilMade(1, raw, async () => (await segments.get(key)).nextAsync())
   const record = (request: FastifyRequest, from: Source, number: bigint) =>
     takings?.add(takerOf(request), from, BigUint64Array.of(number), { stride: 1, fixed: 0n })
   const recordSegment = (request: FastifyRequest, name: string, number: bigint) =>
     record(request, { kind: 'segment', name }, number)
   addNumberRoute(app, 'segment', ofSegment, segmentResult, refusals, recordSegment)
-  const source = [...service.ids.values()].find(({ layout }) => hasLeafsBits(layout))
+  const served = [...layouts.values()].find(({ source }) => hasLeafsBits(source.layout))
   // Leaf answers 0 to every request if its generator is switched off, so many rows would get one id. The
   // service refuses instead.
   const next = async () => {
-    if (source !== undefined) return source.next()
+    if (served !== undefined) return nextOf(served.source, served.load)
     throw new Problem(
       'ERR_ROUTE_UNKNOWN',
       "no layout of the service has the bits of Leaf's ids; start it with --layouts leaf",
     )
   }
   const recordId = (request: FastifyRequest, _: string, number: bigint) =>
-    record(request, { kind: 'id', name: `${source?.layout.name}` }, number)
+    record(request, { kind: 'id', name: `${served?.source.layout.name}` }, number)
   addNumberRoute(app, 'snowflake', next, snowflakeResult, refusals, recordId)
 
   app.get('/decodeSnowflakeId', documentationOfDecode, async (request, reply) => {
@@ -76,7 +81,7 @@ export function addLeafRoutes(
 function addNumberRoute(
   app: FastifyInstance,
   kind: 'segment' | 'snowflake',
-  take: (key: string) => Promise<bigint>,
+  take: (key: string, request: FastifyRequest) => Promise<bigint>,
   resultOf: (code: unknown) => ResultId,
   refusals: RefusalLog,
   record: (request: FastifyRequest, key: string, number: bigint) => void,
@@ -92,7 +97,7 @@ function addNumberRoute(
     if (key === '') return answerError(request, reply, 404, 'No message available')
     try {
       clientOf(request.raw)?.takeIds(1)
-      const number = await take(key)
+      const number = await take(key, request)
       record(request, key, number)
       reply.headers(headersOf(typeFor(request.headers.accept)))
       return `${number}`

@@ -166,6 +166,8 @@ function bodyOf(
   names: readonly string[],
 ): { key: string; value?: unknown; expected?: unknown } {
   readQuery({}, request.query)
+  // Before the store is called: a client would take a record that was written for refused.
+  representationOf(request.headers.accept, ['json'])
   let body: unknown
   try {
     body = JSON.parse(request.body as string)

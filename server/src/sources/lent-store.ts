@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { GraupelError } from 'graupel'
+import { GraupelError, isGraupelError } from 'graupel'
 import type { Store } from 'graupel/stores'
 import type { Load } from '../http/load.js'
 
@@ -35,7 +35,7 @@ export class LentStore {
     try {
       return await Promise.race([run(this.store, signal), rejectedBy(signal)])
     } catch (error) {
-      if (error instanceof GraupelError) throw error
+      if (isGraupelError(error)) throw error
       throw new GraupelError('ERR_STORE_UNAVAILABLE', `the store '${this.store.name}' failed: ${error}`, {
         cause: error,
       })

@@ -1,6 +1,7 @@
 import { rangeError } from '../../core/errors.js'
+import { decoded } from '../record.js'
 import { type Client, connectMs, type Names, type StoreKind } from './kind.js'
-import { cut, decoded, type StoreUrl } from './url.js'
+import { cut, type StoreUrl } from './url.js'
 
 const awsSdk: Client = {
   name: '@aws-sdk/client-dynamodb',

@@ -1,7 +1,8 @@
 import { rangeError } from '../../core/errors.js'
 import { type Fetch, refusalOfTls } from '../http.js'
+import { decoded } from '../record.js'
 import { type Client, opened, type StoreKind } from './kind.js'
-import { cut, decoded, type StoreUrl } from './url.js'
+import { cut, type StoreUrl } from './url.js'
 
 // The stores that need no client but fetch.
 

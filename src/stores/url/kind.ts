@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { platform } from '#platform'
 import { GraupelError } from '../../core/errors.js'
-import { onAbort } from '../../core/timing.js'
+import { endWithin, onAbort } from '../../core/timing.js'
 import type { LeafAllocStore } from '../leaf-alloc.js'
 import type { Store, StoreOptions } from '../store.js'
 import type { StoreUrl } from './url.js'
@@ -82,13 +82,24 @@ export const ignore = (): void => {}
 
 /** Asks the store for its time, so that a fault is reported at once. */
 export async function opened(store: Store): Promise<Opened> {
-  const signal = AbortSignal.timeout(connectMs)
-  try {
-    await store.nowMs?.(signal)
-  } catch (error) {
-    throw signal.aborted ? new Error(`no answer within ${connectMs / 1000} s`) : error
-  }
+  await within(connectMs, async (signal) => store.nowMs?.(signal))
   return { store, close: ignore }
+}
+
+/** Runs work that needs a client, and closes the client if the work fails. */
+export async function orClosed<T>(close: () => unknown, work: () => Promise<T> | T): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    // Not waited for, and without its own error: the error of the work says more.
+    Promise.resolve().then(close).catch(ignore)
+    throw error
+  }
+}
+
+/** Waits for work for a time. Its signal is aborted then, and by the signal that is given. */
+export function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  return endWithin(platform, ms, signal, work, () => new Error(`no answer within ${ms / 1000} s`))
 }
 
 /** The file of this module, or of the bundle that contains it. CommonJS has no `import.meta.url`. */

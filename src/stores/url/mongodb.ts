@@ -1,5 +1,5 @@
 import { rangeError } from '../../core/errors.js'
-import { type Client, connectMs, type StoreKind, silentMs } from './kind.js'
+import { type Client, connectMs, orClosed, type StoreKind, silentMs } from './kind.js'
 import { cut, type StoreUrl } from './url.js'
 
 const mongodb: Client = {
@@ -18,16 +18,13 @@ const mongodb: Client = {
       maxPoolSize: 2,
     })
     const close = () => client.close()
-    try {
+    return orClosed(close, async () => {
       await client.connect()
       const store = mongodbStore(client.db(), { ...names, ...(table !== undefined && { collection: table }) })
       // Tests whether the server has linearizable reads.
       await store.read('any')
       return { store, close }
-    } catch (error) {
-      await close()
-      throw error
-    }
+    })
   },
 }
 

@@ -1,7 +1,8 @@
 import { rangeError } from '../../core/errors.js'
 import { leafAllocStore } from '../leaf-alloc.js'
 import type { MysqlPool } from '../mysql.js'
-import { type Client, connectMs, ignore, type Names, type Opened, type StoreKind } from './kind.js'
+import { decoded } from '../record.js'
+import { type Client, connectMs, ignore, type Names, type Opened, orClosed, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
 /** The parts of a pool that are used beside its statements. */
@@ -19,27 +20,28 @@ const mysql2: Client = {
 
 const mariadb: Client = {
   name: 'mariadb',
-  open: (loaded, url, { names }) => open(loaded.createPool({ ...settingsOf(url), acquireTimeout: connectMs }), names),
+  // It does not end the connection of a call that is given up. Without a limit, two silent ones would be all
+  // of the pool.
+  open: (loaded, url, { names }) =>
+    open(loaded.createPool({ ...settingsOf(url), acquireTimeout: connectMs, socketTimeout: 10_000 }), names),
 }
 
 async function open(pool: Pool, names: Names): Promise<Opened> {
   // A connection may break while it is idle.
   pool.on('error', ignore)
   const close = () => pool.end()
-  try {
-    const connection = await pool.getConnection()
-    await connection.release()
-  } catch (error) {
-    close().catch(ignore)
-    // The error of mariadb has the reason as its cause.
-    throw (error as Error).cause ?? error
-  }
   const { mysqlStore } = await import('../mysql.js')
-  return {
-    store: mysqlStore(pool, names),
-    leafAlloc: (table) => leafAllocStore(pool, table === undefined ? {} : { table }),
-    close,
-  }
+  return orClosed(close, async () => {
+    const store = mysqlStore(pool, names)
+    try {
+      const connection = await pool.getConnection()
+      await connection.release()
+    } catch (error) {
+      // The error of mariadb has the reason as its cause.
+      throw (error as Error).cause ?? error
+    }
+    return { store, leafAlloc: (table) => leafAllocStore(pool, table === undefined ? {} : { table }), close }
+  })
 }
 
 /**
@@ -68,9 +70,9 @@ function settingsOf(url: StoreUrl) {
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port || 3306),
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-    database: decodeURIComponent(pathname.slice(1)),
+    user: decoded(username),
+    password: decoded(password),
+    database: decoded(pathname.slice(1)),
     connectTimeout: connectMs,
     connectionLimit: 2,
     ...(ssl === 'true' && { ssl: {} }),

@@ -1,7 +1,8 @@
 import { GraupelError, rangeError } from '../../core/errors.js'
 import type { ObjectStoreOptions } from '../object.js'
-import { type Client, type Opened, type OpenOptions, opened, type StoreKind, silentMs } from './kind.js'
-import { cut, decoded, type StoreUrl } from './url.js'
+import { decoded } from '../record.js'
+import { type Client, type Opened, type OpenOptions, opened, orClosed, type StoreKind, silentMs } from './kind.js'
+import { cut, type StoreUrl } from './url.js'
 
 // The stores in buckets. No URL has credentials: the clients find them as their users expect.
 
@@ -103,14 +104,11 @@ async function openBucket(
     throw rangeError('ERR_OPTION_INVALID', `prefix is given, and store has the prefix ${prefix}; give one`, 'prefix')
   }
   const store = objectStore({ ...access, ...(prefix !== '' && { prefix }), ...names })
-  try {
+  return orClosed(close, async () => {
     await opened(store)
     if (mayMake) await store.prove()
     return { store, close }
-  } catch (error) {
-    close()
-    throw error
-  }
+  })
 }
 
 function partsIn({ address }: StoreUrl): string[] {

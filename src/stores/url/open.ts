@@ -3,7 +3,6 @@ import { GraupelError, isGraupelError, rangeError, reasonOf, typeError } from '.
 import { type Resolved, type Rows, readTable } from '../../core/options.js'
 import { showNoUrl } from '../../core/readers.js'
 import { abortSignal } from '../../core/signal.js'
-import { endWithin } from '../../core/timing.js'
 import { callWithin, located, StoreCalls } from '../calls.js'
 import type { LeafAllocStore } from '../leaf-alloc.js'
 import { groupsFolder, numbersFolder } from '../record.js'
@@ -17,6 +16,7 @@ import {
   type OpenOptions,
   replacing,
   type StoreKind,
+  within,
 } from './kind.js'
 import { kindOf } from './kinds.js'
 import { StoreUrl } from './url.js'
@@ -91,6 +91,8 @@ export interface OpenedStore {
 const openMs = 5000
 const callMs = 2000
 const closeMs = 1000
+/** Time limit for making a table, for which DynamoDB needs up to a minute. */
+const setupMs = 70_000
 /** Time limit for reading a whole store. */
 const damageMs = 60_000
 
@@ -178,7 +180,8 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
       close: closeInTime,
     }
   } catch (error) {
-    if (error instanceof Error) error.message = parsed.messageOf(error)
+    // The reason of the signal is its owner's, and the message of some reasons cannot be set.
+    if (error instanceof Error && error !== signal?.reason) error.message = parsed.messageOf(error)
     throw error
   }
 }
@@ -208,6 +211,8 @@ async function openClient(
     opening?.then(({ close }) => close()).catch(ignore)
     // An error about an option.
     if (isGraupelError(cause)) throw cause
+    // The URL with its password, in the error of `new URL`.
+    if (cause instanceof TypeError) Reflect.deleteProperty(cause, 'input')
     const reason = reasonOf(cause)
     const remedy = remedyFor(url, reason)
     throw new GraupelError('ERR_STORE_UNAVAILABLE', `${url.shown} cannot be opened: ${reason}${remedy}`, { cause })
@@ -260,7 +265,7 @@ async function prepare(
     )
   }
   try {
-    await store.setup?.()
+    await within(setupMs, async () => store.setup?.(), signal)
   } catch (error) {
     // Another process may have made the table at the same moment.
     if (!(await isThere()))
@@ -280,8 +285,4 @@ function namesFor(
   }
   const { [named]: name, assumeDurable } = options
   return { ...(name !== undefined && { [named]: name }), ...(assumeDurable !== undefined && { assumeDurable }) }
-}
-
-function within<T>(ms: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  return endWithin(platform, ms, signal, work, () => new Error(`no answer within ${ms / 1000} s`))
 }

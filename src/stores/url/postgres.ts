@@ -1,8 +1,11 @@
-import { type Client, connectMs, ignore, reconnectMs, type StoreKind, silentMs } from './kind.js'
+import { type Client, connectMs, ignore, orClosed, reconnectMs, type StoreKind, silentMs } from './kind.js'
+
+const form = 'USER:PASSWORD@HOST:5432/DATABASE'
 
 const pg: Client = {
   name: 'pg',
   async open({ Pool }, url, { names }) {
+    url.check(form)
     const { postgresStore } = await import('../postgres.js')
     // Each connection of the pool that has gone silent costs a call, so there are two.
     const limits = { connectionTimeoutMillis: connectMs, query_timeout: silentMs, max: 2 }
@@ -10,13 +13,11 @@ const pg: Client = {
     // A connection may break while it is idle.
     pool.on('error', ignore)
     const close = () => pool.end()
-    try {
+    return orClosed(close, async () => {
+      const store = postgresStore(pool, names)
       await pool.query('SELECT 1')
-    } catch (error) {
-      close()
-      throw error
-    }
-    return { store: postgresStore(pool, names), close }
+      return { store, close }
+    })
   },
 }
 
@@ -26,6 +27,7 @@ const postgresJs: Client = {
   // about to write (postgres.js 3.4.9, pull request 1209).
   staysSilent: true,
   async open(loaded, url, { names }) {
+    url.check(form)
     const { postgresStore } = await import('../postgres.js')
     const sql = (loaded.default ?? loaded)(url.text, {
       connect_timeout: connectMs / 1000,
@@ -37,13 +39,11 @@ const postgresJs: Client = {
       backoff: reconnectMs / 1000,
     })
     const close = () => sql.end({ timeout: 1 })
-    try {
+    return orClosed(close, async () => {
+      const store = postgresStore(sql, names)
       await sql.unsafe('SELECT 1')
-    } catch (error) {
-      close()
-      throw error
-    }
-    return { store: postgresStore(sql, names), close }
+      return { store, close }
+    })
   },
 }
 

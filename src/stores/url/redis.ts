@@ -1,6 +1,5 @@
-import { platform } from '#platform'
 import { GraupelError, rangeError } from '../../core/errors.js'
-import { endWithin, onAbort } from '../../core/timing.js'
+import { decoded } from '../record.js'
 import type { RedisClient } from '../redis.js'
 import {
   type Client,
@@ -8,9 +7,11 @@ import {
   ignore,
   type Names,
   type Opened,
+  orClosed,
   reconnectMs,
   type StoreKind,
   silentMs,
+  within,
 } from './kind.js'
 import type { StoreUrl } from './url.js'
 
@@ -31,7 +32,8 @@ const ioredis: Client = {
       })
       failed.catch(ignore)
       // connect() rejects with 'Connection is closed'; the event has the reason.
-      await Promise.race([client.connect().catch(() => failed), failed])
+      const connected = () => Promise.race([client.connect().catch(() => failed), failed])
+      await orClosed(() => client.disconnect(), connected)
       return client
     }
     const client = await connect(
@@ -45,7 +47,11 @@ const ioredis: Client = {
         maxRetriesPerRequest: 0,
       }),
     )
-    const isCluster = await inCluster(() => client.call('INFO', 'cluster'))
+    const info = () => client.call('INFO', 'cluster')
+    const isCluster = await orClosed(
+      () => client.disconnect(),
+      () => inCluster(info),
+    )
     if (isCluster) client.disconnect()
     const { username, password, tls } = client.options
     const redisOptions = { username, password, tls, connectTimeout: connectMs, socketTimeout: silentMs }
@@ -81,10 +87,9 @@ const nodeRedis: Client = {
       )
     }
     client.on('error', ignore)
-    let isCluster = false
-    await withinTime(client, async () => {
+    const isCluster = await inTime(client, async () => {
       await client.connect()
-      isCluster = await inCluster(() => client.sendCommand(['INFO', 'cluster']))
+      return inCluster(() => client.sendCommand(['INFO', 'cluster']))
     })
     if (!isCluster) {
       isConnected = true
@@ -95,19 +100,21 @@ const nodeRedis: Client = {
     const defaults = { ...credentials, socket: { ...socket, ...(tls && { tls }) } }
     const cluster = createCluster({ rootNodes: [{ url: url.text }], defaults })
     cluster.on('error', ignore)
-    await withinTime(cluster, () => cluster.connect())
+    await inTime(cluster, () => cluster.connect())
     isConnected = true
     return opened(cluster, names, () => cluster.destroy())
   },
 }
 
-/** Ends a client of node-redis, which would wait for ever for a server that does not answer. */
-function withinTime(client: { destroy(): void }, work: () => Promise<unknown>): Promise<unknown> {
-  const run = (signal: AbortSignal) => {
-    onAbort(signal, () => client.destroy())
-    return work()
-  }
-  return endWithin(platform, connectMs, undefined, run, () => new Error(`no answer within ${connectMs / 1000} s`))
+/**
+ * Uses a client of node-redis for the first time. It would wait for ever for a server that does not answer,
+ * and a cluster of which one server is missing would keep the connections to the others.
+ */
+function inTime<T>(client: { destroy(): void }, work: () => Promise<T>): Promise<T> {
+  return orClosed(
+    () => client.destroy(),
+    () => within(connectMs, work),
+  )
 }
 
 const glide: Client = {
@@ -126,10 +133,10 @@ const glide: Client = {
       advancedConfiguration: { connectionTimeout: connectMs },
     }
     const client = await GlideClient.createClient({ ...options, databaseId: database })
-    if (!(await inCluster(() => client.customCommand(['INFO', 'cluster'])))) {
-      return opened(client, names, () => client.close())
-    }
-    client.close()
+    const close = () => client.close()
+    const isCluster = await orClosed(close, () => inCluster(() => client.customCommand(['INFO', 'cluster'])))
+    if (!isCluster) return opened(client, names, close)
+    close()
     const cluster = await GlideClusterClient.createClient(options)
     return opened(cluster, names, () => cluster.close())
   },
@@ -137,12 +144,13 @@ const glide: Client = {
 
 async function opened(client: RedisClient, names: Names, close: () => void): Promise<Opened> {
   const { redisStore } = await import('../redis.js')
-  return { store: redisStore(client, names), close }
+  const store = await orClosed(close, () => redisStore(client, names))
+  return { store, close }
 }
 
-/** Returns whether the server belongs to a cluster; false if the user may not ask. */
+/** Returns whether the server belongs to a cluster. A user who may not ask could not use the store either. */
 async function inCluster(info: () => Promise<unknown>): Promise<boolean> {
-  return /^cluster_enabled:1/m.test(String(await info().catch(ignore)))
+  return /^cluster_enabled:1/m.test(String(await info()))
 }
 
 /**
@@ -152,6 +160,7 @@ async function inCluster(info: () => Promise<unknown>): Promise<boolean> {
  * @throws RangeError
  */
 function checkPath(url: StoreUrl): void {
+  url.check('USER:PASSWORD@HOST:6379')
   url.parameters([])
   if (/^[0-9]*$/.test(new URL(url.text).pathname.slice(1))) return
   // The message omits the text, which may be the end of a password with a slash.
@@ -171,8 +180,8 @@ function partsOf(url: StoreUrl) {
     database: Number(pathname.slice(1) || 0),
     tls: url.scheme === 'rediss:',
     credentials: {
-      ...(username !== '' && { username: decodeURIComponent(username) }),
-      ...(password !== '' && { password: decodeURIComponent(password) }),
+      ...(username !== '' && { username: decoded(username) }),
+      ...(password !== '' && { password: decoded(password) }),
     },
   }
 }

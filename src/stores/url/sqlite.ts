@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { GraupelError, rangeError } from '../../core/errors.js'
 import type { SqliteDatabase } from '../sqlite.js'
-import { type Client, connectMs, type Opened, type OpenOptions, type StoreKind } from './kind.js'
+import { type Client, connectMs, type Opened, type OpenOptions, orClosed, type StoreKind } from './kind.js'
 import type { StoreUrl } from './url.js'
 
 type Database = new (path: string) => SqliteDatabase & { close(): void }
@@ -33,12 +33,15 @@ async function open(Database: Database, url: StoreUrl, { names, mayMake }: OpenO
   // PRAGMA synchronous reads the file, which another process may have locked. Afterwards the store waits for
   // locks by itself, because a timeout blocks the thread.
   const timeout = (ms: number) => `PRAGMA busy_timeout = ${ms}`
+  const close = () => database.close()
   // Writes survive a loss of power, whatever the client's default is. The journal mode stays: WAL takes a
   // seventh of the time, but a backup of the open file lacks the writes in the WAL file, so numbers would
   // repeat.
-  database.exec(`${timeout(connectMs)}; PRAGMA synchronous = FULL; ${timeout(0)}`)
-  const store = sqliteStore(database, names)
-  return { store, damage: () => store.damage(), close: () => database.close() }
+  return orClosed(close, () => {
+    database.exec(`${timeout(connectMs)}; PRAGMA synchronous = FULL; ${timeout(0)}`)
+    const store = sqliteStore(database, names)
+    return { store, damage: () => store.damage(), close }
+  })
 }
 
 /** @throws RangeError `ERR_OPTION_INVALID` */

@@ -1,4 +1,5 @@
 import { isGraupelError, rangeError, reasonOf } from '../../core/errors.js'
+import { decoded } from '../record.js'
 
 /** The URL of a store, such as the value of `--store`. It often has a password. */
 export class StoreUrl {
@@ -77,6 +78,23 @@ export class StoreUrl {
     )
   }
 
+  /**
+   * Checks a URL that a client parses. It would say little of a wrong one, or take another host.
+   *
+   * @param form - What to write behind `//`.
+   * @throws RangeError `ERR_OPTION_INVALID`
+   */
+  check(form: string): void {
+    const isUrl = this.rest === '' || this.rest.startsWith('//')
+    if (isUrl && URL.canParse(`${this.scheme}//${this.credentials}@host`)) return
+    // The message omits the text, which may have a password.
+    throw rangeError(
+      'ERR_OPTION_INVALID',
+      `store is no URL; write ${this.scheme}//${form}, with %40 for an @, %2F for a /, and the like`,
+      'store',
+    )
+  }
+
   /** Removes the credentials of the URL from a text. The URL that is shown stays: it has none. */
   hide(text: string): string {
     const cover = (part: string) => this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), part)
@@ -119,13 +137,4 @@ function checkPorts(address: string): void {
 export function cut(text: string, mark: string): [string, string?] {
   const at = text.indexOf(mark)
   return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
-}
-
-/** Decodes percent signs. A text that is not encoded correctly stays as it is. */
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

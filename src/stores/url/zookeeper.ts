@@ -1,6 +1,7 @@
 import { rangeError } from '../../core/errors.js'
-import type { Client, StoreKind } from './kind.js'
-import { decoded, type StoreUrl } from './url.js'
+import { decoded } from '../record.js'
+import { type Client, orClosed, type StoreKind } from './kind.js'
+import type { StoreUrl } from './url.js'
 
 const nodeZooKeeperClient: Client = {
   name: 'node-zookeeper-client',
@@ -15,17 +16,14 @@ const nodeZooKeeperClient: Client = {
     // Only the user who makes a node may use it.
     const store = zookeeperStore(make, { ...names, ...(user !== undefined && { acl: ACL.CREATOR_ALL_ACL }) })
     const close = () => store.close()
-    try {
-      // Tests the connection by a read, which the server refuses even if nothing is stored. A read with a
-      // signal waits for a connection for 1.5 s, and says why it got none. A busy server needs longer for its
-      // first session, so there are three.
-      const read = () => store.read('any', new AbortController().signal)
-      await read().catch(read).catch(read)
-    } catch (error) {
-      await close()
+    // Tests the connection by a read, which the server refuses even if nothing is stored. A read with a
+    // signal waits for a connection for 1.5 s, and says why it got none. A busy server needs longer for its
+    // first session, so there are three.
+    const read = () => store.read('any', new AbortController().signal)
+    await orClosed(close, () => read().catch(read).catch(read)).catch((error) => {
       // Without its code, so that the caller adds the place of the store.
       throw new Error((error as Error).message, { cause: error })
-    }
+    })
     return { store, close }
   },
 }

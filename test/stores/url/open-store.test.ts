@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
 import { createSegmentGenerator } from 'graupel/segments'
 import { openStore } from 'graupel/stores/url'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -14,6 +15,13 @@ const folder = mkdtempSync(join(tmpdir(), 'graupel-url-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 const newFile = () => join(folder, `${files++}.db`)
+/** Makes the folder of a program with a client of its own. */
+function projectWith(name: string, client: string): string {
+  const project = `${newFile()}-project`
+  mkdirSync(join(project, 'node_modules', name), { recursive: true })
+  writeFileSync(join(project, 'node_modules', name, 'index.js'), client)
+  return project
+}
 const clientsOf = import.meta.url
 
 describe('openStore', () => {
@@ -44,10 +52,8 @@ describe('openStore', () => {
     (path) => pathToFileURL(path),
     (path) => pathToFileURL(path).href,
   ])('looks for clients in the folder of clientsOf, with and without a slash at its end (%#)', async (form) => {
-    const project = `${newFile()}-project`
-    mkdirSync(join(project, 'node_modules/libsql'), { recursive: true })
     const client = "module.exports = class { constructor() { throw new Error('the client of the project') } }"
-    writeFileSync(join(project, 'node_modules/libsql/index.js'), client)
+    const project = projectWith('libsql', client)
     const opening = openStore(`sqlite:${newFile()}`, { clientsOf: form(project) })
     await expect(opening).rejects.toThrow('the client of the project')
   })
@@ -159,6 +165,33 @@ describe('openStore', () => {
       {},
       { code: 'ERR_OPTION_INVALID', message: /^store has the parameter datacenter twice; give it once/ },
     ],
+    [
+      'a password with a slash',
+      'redis://:s3cret/1@127.0.0.1:1',
+      {},
+      {
+        code: 'ERR_OPTION_INVALID',
+        message: /^store is no URL; write redis:\/\/USER:PASSWORD@HOST:6379, with %40 for an @, %2F for a \//,
+      },
+    ],
+    [
+      'a password with a slash, which pg and postgres.js do not read',
+      'postgres://u:s3cret/1@127.0.0.1:1/x',
+      {},
+      { code: 'ERR_OPTION_INVALID', message: /^store is no URL; write postgres:\/\/USER:PASSWORD@HOST:5432\/DATABASE/ },
+    ],
+    [
+      'a URL without slashes, of which pg makes the name of a database',
+      'postgres:app:s3cret@db1/app',
+      {},
+      { code: 'ERR_OPTION_INVALID', message: /^store is no URL; write postgres:/ },
+    ],
+    [
+      'an incomplete percent encoding, as the server would',
+      'mysql://user:100%@127.0.0.1:1/x',
+      {},
+      { code: 'ERR_STORE_UNAVAILABLE', message: /ECONNREFUSED.*; start the server/ },
+    ],
     ['a signal that is none', 'sqlite:a', { signal: 5 }, { code: 'ERR_OPTION_INVALID', message: /signal/ }],
     [
       'a server that is not there',
@@ -170,7 +203,7 @@ describe('openStore', () => {
     const error = await openStore(url as string, { clientsOf, ...options }).catch((error) => error)
     expect(error).toMatchObject(rest)
     expect(error.message).toMatch(message)
-    expect(error.message).not.toContain('s3cret')
+    expect(inspect(error)).not.toContain('s3cret')
   })
 
   test.each<[string, string, string]>([
@@ -179,10 +212,8 @@ describe('openStore', () => {
     ['s3cret', 's3cret is wrong for user:s3cret@127.0.0.1', '*** is wrong for ***@127.0.0.1'],
     ['s%40cret', 's@cret is wrong', '*** is wrong'],
   ])('hides the password %s in the words of the client alone', async (password, said, reason) => {
-    const project = `${newFile()}-project`
-    mkdirSync(join(project, 'node_modules/pg'), { recursive: true })
     const client = `exports.Pool = class { on() {} async end() {} async connect() { throw new Error('${said}') } async query() { throw new Error('${said}') } }`
-    writeFileSync(join(project, 'node_modules/pg/index.js'), client)
+    const project = projectWith('pg', client)
     const opening = openStore(`postgres://user:${password}@127.0.0.1:1/postgres`, { clientsOf: project })
     const { message } = await opening.catch((error) => error)
     expect(message.startsWith(`postgres://***@127.0.0.1:1/postgres cannot be opened: ${reason}`), message).toBe(true)
@@ -193,18 +224,114 @@ describe('openStore', () => {
     await expect(opening).rejects.toThrow()
   })
 
+  test.each([
+    ['reads', 1],
+    ['makes its table', 2],
+  ])('rejects with the reason of a signal that is aborted while it %s', async (_, silent) => {
+    const clientsOf = projectWith(
+      'pg',
+      `
+      exports.asked = []
+      const query = async (asked) => {
+        const text = (asked.text ?? asked).trim()
+        if (text === 'SELECT 1') return { rows: [] }
+        if (exports.asked.push(text) === ${silent}) return new Promise(() => {})
+        throw Object.assign(new Error('no table'), { code: '42P01' })
+      }
+      exports.Pool = class {
+        on() {}
+        query(asked) { return query(asked) }
+        async end() { exports.isEnded = true }
+        async connect() { return { query, on() {}, off() {}, removeListener() {}, release() {} } }
+      }`,
+    )
+    const controller = new AbortController()
+    const opening = openStore('postgres://127.0.0.1:1/x', { clientsOf, signal: controller.signal })
+    const pg = createRequire(join(clientsOf, 'package.json'))('pg')
+    await until(() => pg.asked.length === silent)
+    controller.abort()
+    expect(await opening.catch((error) => error)).toBe(controller.signal.reason)
+    await until(() => pg.isEnded === true)
+  })
+
+  test('closes a client if an option of the store is refused', async () => {
+    const clientsOf = projectWith(
+      'pg',
+      'exports.Pool = class { on() {} async query() {} async end() { exports.isEnded = true } }',
+    )
+    const opening = openStore('postgres://127.0.0.1:1/x', { clientsOf, table: 'a-b' })
+    await expect(opening).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'table' })
+    expect(createRequire(join(clientsOf, 'package.json'))('pg').isEnded).toBe(true)
+  })
+
+  test.each([
+    [
+      'ioredis',
+      `exports.Redis = class {
+        on() {}
+        async connect() {}
+        async call() { throw new Error('Connection is closed.') }
+        disconnect() { exports.isEnded = true }
+      }`,
+    ],
+    [
+      'redis',
+      `exports.createClient = () => ({
+        on() {},
+        async connect() {},
+        async sendCommand() { throw new Error('Connection is closed.') },
+        destroy() { exports.isEnded = true },
+      })`,
+    ],
+    [
+      'redis',
+      `exports.createClient = () => ({ on() {}, async connect() {}, async sendCommand() { return 'cluster_enabled:1' }, destroy() {} })
+      exports.createCluster = () => ({
+        on() {},
+        async connect() { throw new Error('Connection is closed.') },
+        destroy() { exports.isEnded = true },
+      })`,
+    ],
+    [
+      '@valkey/valkey-glide',
+      `exports.Logger = { init() {} }
+      exports.GlideClient = { createClient: async () => ({
+        async customCommand() { throw new Error('Connection is closed.') },
+        close() { exports.isEnded = true },
+      }) }`,
+    ],
+  ])('ends a client of Redis whose connection broke while it was opened: %s', async (name, client) => {
+    const clientsOf = projectWith(name, client)
+    const opening = openStore('redis://127.0.0.1:1', { clientsOf })
+    await expect(opening).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringContaining('Connection is closed'),
+    })
+    expect(createRequire(join(clientsOf, 'package.json'))(name).isEnded).toBe(true)
+  })
+
+  test('shows no password of a URL that a client could not parse, in the cause either', async () => {
+    const clientsOf = projectWith(
+      'pg',
+      `exports.Pool = class { constructor({ connectionString }) { new URL(connectionString) } }`,
+    )
+    const error = await openStore('postgres://u:s3cret@[/x', { clientsOf }).catch((error) => error)
+    expect(error).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE', cause: { code: 'ERR_INVALID_URL' } })
+    expect(inspect(error)).not.toContain('s3cret')
+  })
+
   test('closes a client that connects after the opening was given up', async () => {
-    const project = `${newFile()}-project`
-    mkdirSync(join(project, 'node_modules/pg'), { recursive: true })
-    const client = `
+    const project = projectWith(
+      'pg',
+      `
       exports.pools = []
       exports.Pool = class {
         constructor() { exports.pools.push(this) }
         on() {}
         query() { return new Promise((resolve) => { this.answer = resolve }) }
         async end() { this.isEnded = true }
-      }`
-    writeFileSync(join(project, 'node_modules/pg/index.js'), client)
+      }`,
+    )
     const controller = new AbortController()
     const opening = openStore('postgres://127.0.0.1:1/x', { clientsOf: project, signal: controller.signal })
     const { pools } = createRequire(join(project, 'package.json'))('pg')
@@ -218,16 +345,16 @@ describe('openStore', () => {
   test.each(['connect', 'sendCommand'])(
     'ends a client of node-redis for a server that does not answer %s',
     async (silent) => {
-      const project = `${newFile()}-project`
-      mkdirSync(join(project, 'node_modules/redis'), { recursive: true })
-      const client = `
+      const project = projectWith(
+        'redis',
+        `
       exports.createClient = () => {
         let fail
         const call = (name) => () => new Promise((resolve, reject) => { name === '${silent}' ? fail = reject : resolve('') })
         const [connect, sendCommand] = [call('connect'), call('sendCommand')]
         return { on() {}, connect, sendCommand, destroy() { exports.isDestroyed = true; fail(new Error('Disconnects client')) } }
-      }`
-      writeFileSync(join(project, 'node_modules/redis/index.js'), client)
+      }`,
+      )
       const opening = openStore('redis://127.0.0.1:1', { clientsOf: project })
       await expect(opening).rejects.toThrow('redis://127.0.0.1:1 cannot be opened: no answer within 3 s; no server')
       expect(createRequire(join(project, 'package.json'))('redis').isDestroyed).toBe(true)
