@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createMask, type MaskBits } from 'graupel/mask'
 import { afterAll, describe, expect, it } from 'vitest'
 import { graupel, lines } from '../support/cli.js'
+import { repository } from '../support/documents.ts'
+import { copyPackage } from '../support/package-copy.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'graupel-mask-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -128,11 +129,10 @@ describe('graupel inspect --mask-key-file', () => {
   })
 
   it('needs no package for masks', () => {
-    const root = fileURLToPath(new URL('../..', import.meta.url))
     const bare = join(folder, 'bare')
     mkdirSync(join(bare, 'node_modules'), { recursive: true })
-    for (const name of ['dist', 'package.json']) cpSync(join(root, name), join(bare, name), { recursive: true })
-    symlinkSync(join(root, 'node_modules/node-gyp-build'), join(bare, 'node_modules/node-gyp-build'), 'junction')
+    copyPackage(bare)
+    symlinkSync(join(repository, 'node_modules/node-gyp-build'), join(bare, 'node_modules/node-gyp-build'), 'junction')
     const run = (...words: string[]) =>
       spawnSync(process.execPath, [join(bare, 'dist/cli/main.js'), 'inspect', ...words], { encoding: 'utf8' })
     expect(run(createMask({ keys }).hideString(id), ...named)).toMatchObject({ status: 0, stderr: '' })

@@ -1,19 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { StoreUrl } from '../../src/stores/url/url.js'
 import { spawnGraupel } from '../support/cli.js'
-import { repository } from '../support/documents.ts'
+import { copyPackage } from '../support/package-copy.ts'
 import { graupelIn, projectWith } from './fleet.ts'
 
 /** Installs the package without any client, and returns the path of its command line. */
 function programAlone(): string {
   alone ??= projectWith()
   const place = join(alone, 'node_modules/graupel')
-  if (!existsSync(place)) {
-    for (const name of ['package.json', 'dist']) cpSync(join(repository, name), join(place, name), { recursive: true })
-  }
+  if (!existsSync(place)) copyPackage(place)
   return join(place, 'dist/cli/main.js')
 }
 let alone: string | undefined

@@ -8,6 +8,7 @@ import { ownTarget } from '../../scripts/targets.ts'
 import { repository } from '../support/documents.ts'
 import { engines } from '../support/engines.js'
 import { describeWith, withMounts } from '../support/needs.ts'
+import { copyPackage } from '../support/package-copy.ts'
 
 // The warning and the errors for each reason why the native engine is missing. The package is a copy, because
 // the clone may have binaries in several places.
@@ -31,7 +32,7 @@ function project({
   const folder = mkdtempSync(join(temporary, 'project-'))
   const place = join(folder, 'node_modules/graupel')
   if (hasSources) mkdirSync(join(place, 'native'), { recursive: true })
-  for (const name of ['dist', 'package.json']) cpSync(join(repository, name), join(place, name), { recursive: true })
+  copyPackage(place)
   if (hasFinder) {
     const finder = 'node_modules/node-gyp-build'
     cpSync(join(repository, finder), join(folder, finder), { recursive: true })

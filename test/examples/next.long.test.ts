@@ -1,19 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  appendFileSync,
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decode, engineInfo, layouts } from 'graupel'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { repository } from '../support/documents.ts'
+import { copyPackage } from '../support/package-copy.ts'
 import { until } from '../support/until.ts'
 import { type App, examples, folderWith, linkPackages, order, orders, outlivesItsStore, start } from './app.ts'
 
@@ -43,11 +35,7 @@ beforeAll(() => {
  */
 function putPackage(place: string): void {
   mkdirSync(join(place, 'build/Release'), { recursive: true })
-  for (const name of readdirSync(join(repository, 'dist'))) {
-    if (!name.startsWith('examples-'))
-      cpSync(join(repository, 'dist', name), join(place, 'dist', name), { recursive: true })
-  }
-  copyFileSync(join(repository, 'package.json'), join(place, 'package.json'))
+  copyPackage(place)
   const { file } = engineInfo()
   if (file !== undefined) copyFileSync(file, join(place, 'build/Release/graupel.node'))
 }

@@ -123,11 +123,16 @@ describeWith(['mysql'], "Leaf's table", () => {
     const takers = (['leaf', 'generator', 'generator'] as const).map((who) => startTaker(who, tag))
     await until(() => takers.every(({ isReady }) => isReady()))
     for (const { child } of takers) child.stdin.write('go\n')
-    await until(() => takers.every(({ segments }) => segments.length >= 200))
+    const haveTaken = (count: number, from: typeof takers) =>
+      until(() => {
+        if (takers.some(({ child }) => child.exitCode !== null)) throw new Error('a process has ended, see its error')
+        return from.every(({ segments }) => segments.length >= count)
+      })
+    await haveTaken(200, takers)
     const [leaf, killed, living] = takers
     killed?.child.kill('SIGKILL')
     const count = living?.segments.length as number
-    await until(() => (living?.segments.length as number) >= count + 2000)
+    await haveTaken(count + 2000, takers.slice(2))
     for (const taker of [leaf, living]) taker?.child.stdin.end()
     for (const { ended } of takers) await ended
     expectDisjoint(takers.flatMap(({ segments }) => segments))

@@ -42,7 +42,8 @@ async function asOurs(): Promise<(ownStep: number | undefined) => Promise<[bigin
 
 async function asGenerator(): Promise<() => Promise<[bigint, number]>> {
   const store = leafAllocStore(mysqlPools.mysql2(Number(port)))
-  const numbers = await createSegmentGenerator({ store, name: tag })
+  // Longer than the default, because Leaf beside it takes segments without a pause.
+  const numbers = await createSegmentGenerator({ store, name: tag, callTimeoutMs: 60_000 })
   return async () => [await numbers.nextAsync(), 1]
 }
 

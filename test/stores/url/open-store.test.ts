@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { createSegmentGenerator } from 'graupel/segments'
 import { openStore } from 'graupel/stores/url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { repository } from '../../support/documents.ts'
+import { copyPackage } from '../../support/package-copy.ts'
 import { until } from '../../support/until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'graupel-url-'))
@@ -365,7 +366,7 @@ describe('openStore', () => {
     const empty = join(folder, 'empty')
     mkdirSync(empty)
     // The program runs in a copy of the package that finds no client.
-    for (const name of ['package.json', 'dist']) cpSync(join(repository, name), join(empty, name), { recursive: true })
+    copyPackage(empty)
     const copy = join(empty, 'dist/stores/url/index.cjs')
     const program = `
       require(${JSON.stringify(copy)}).openStore('mysql://127.0.0.1/x').catch((error) => console.log(error.code, error.message))`
