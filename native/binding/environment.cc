@@ -44,6 +44,8 @@ Status Environment::Follow(GeneratorGroup& group, uint64_t now_tick,
     if (status != Status::kMoved) return fault;
     return Fault::Of(Fault::Kind::kMoved, group.home.page()->path());
   });
+  // The home may have moved once more, and failed before it called the function above.
+  group.UpdateAccess();
   return fault_.IsNone() ? status : Status::kUnavailable;
 }
 

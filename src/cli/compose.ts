@@ -22,6 +22,8 @@ export const composeManual: Manual<typeof flags> = {
     'With --until, prints two ids, one a line. The ids of the range are at least the',
     'first and less than the second:',
     '  WHERE id >= FIRST AND id < SECOND',
+    'A moment inside a tick counts as the beginning of the tick; in a range it counts',
+    'as the next tick.',
   ],
 }
 

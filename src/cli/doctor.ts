@@ -51,6 +51,11 @@ export async function doctor({ values, positionals }: Arguments<keyof typeof fla
     throw new UsageError('ERR_OPTION_INVALID', '--data and --store both name a store; give one of them')
   }
   const store = values.data === undefined ? values.store : `sqlite:${resolve(values.data, 'graupel.db')}`
+  for (const name of ['prefix', 'table'] as const) {
+    if (store === undefined && values[name] !== undefined) {
+      throw new UsageError('ERR_OPTION_INVALID', `--${name} is for --store; give both, or leave --${name} out`)
+    }
+  }
   if (store !== undefined) checks.push(...(await stored({ ...values, store })))
   return writeChecks(checks, values.json !== undefined, output)
 }

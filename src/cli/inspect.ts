@@ -10,7 +10,17 @@ import { type GivenText, keyFileFlag, textReader } from './id-texts.js'
 import { printEach } from './input.js'
 import { textsIn } from './lines.js'
 import { type GivenId, idReader, maskFlags } from './masked-ids.js'
-import { nodeRows, type Output, type Paint, paintFor, table, timeRows, withRange } from './output.js'
+import {
+  jsonLine,
+  nodeRows,
+  type Output,
+  type Paint,
+  paintFor,
+  printable,
+  table,
+  timeRows,
+  withRange,
+} from './output.js'
 import { isLayoutGiven, layoutFlags, readLayouts, textEncodings } from './values.js'
 
 const flags = {
@@ -145,7 +155,7 @@ function json({ from, masked, uuid, ulid, prefix }: Given, found: Found): string
   const plain = ({ layout, timestamp, timestampMs, node, fields, sequence, tags }: Reading) => {
     return { layout: layout.name, epochMs: layout.epochMs, timestamp, timestampMs, node, fields, sequence, tags }
   }
-  if ('decoded' in found) return `${JSON.stringify({ from, uuid, ulid, prefix, ...found.decoded })}\n`
+  if ('decoded' in found) return jsonLine({ from, uuid, ulid, prefix, ...found.decoded })
   const { id } = found
   const written = Object.fromEntries(textEncodings.map((encoding) => [encoding, encodeId(id, encoding)]))
   const common = { id: id.toString(), from, masked, uuid, ulid, prefix }
@@ -159,13 +169,13 @@ function json({ from, masked, uuid, ulid, prefix }: Given, found: Found): string
           encodings: written,
           readings: found.guesses.map((guess) => ({ ...plain(guess), plausibility: guess.plausibility })),
         }
-  return `${JSON.stringify(object)}\n`
+  return jsonLine(object)
 }
 
 function show({ from, masked, uuid, ulid, prefix }: Given, found: Found, paint: Paint): string {
   const byKey = masked?.key === '' ? 'by the key without a name' : `by the key '${masked?.key}'`
   const texts = [
-    ...(from === undefined ? [] : [['from', from]]),
+    ...(from === undefined ? [] : [['from', printable(from)]]),
     ...(masked === undefined ? [] : [['masked', `${masked.text} ${paint('dim', byKey)}`]]),
     ...(prefix === undefined ? [] : [['prefix', prefix]]),
     ...(ulid === undefined ? [] : [['ulid', ulid]]),

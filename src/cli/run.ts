@@ -77,7 +77,14 @@ async function runCommand([name, ...words]: readonly string[], streams: Streams)
     return 2
   }
   if (name.startsWith('-')) {
-    const { values } = parseFlags('graupel', ownFlags, [name])
+    const { values, positionals } = parseFlags('graupel', ownFlags, [name, ...words])
+    const [word = name] = positionals
+    if (positionals.length > 0 || Object.keys(values).length === 0) {
+      throw new UsageError(
+        'ERR_OPTION_INVALID',
+        `the command has to come first, and ${quote(word)} does not; see graupel --help`,
+      )
+    }
     await new Output(streams).write(values.version === undefined ? overview(manuals) : `${version()}\n`)
     return 0
   }

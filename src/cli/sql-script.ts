@@ -30,11 +30,15 @@ export function scriptOf(layout: Layout, dialect: Dialect, made?: Common): strin
   return [comment, ...decoding, ...making, ''].join('\n')
 }
 
-/** The time of an id, in milliseconds since 1970. */
-function timeOf(layout: Layout, id = 'id'): string {
+/**
+ * The time of an id, in milliseconds since 1970.
+ *
+ * @param signed - Makes ticks of an unsigned type signed, because an epoch before 1970 is below 0.
+ */
+function timeOf(layout: Layout, id = 'id', signed = (ticks: string) => `(${ticks})`): string {
   const { timestamp, tickMs, epochMs } = layout
   const ticks = isRange(layout) ? `${id} >> ${timestamp.shift}` : partOf(timestamp, id)
-  return `((${ticks})${tickMs === 1 ? '' : ` * ${tickMs}`} + ${epochMs})`
+  return `(${signed(ticks)}${tickMs === 1 ? '' : ` * ${tickMs}`} + ${epochMs})`
 }
 
 /** Whether the ids of a time are one range: no field stands above the timestamp. */
@@ -83,9 +87,13 @@ function ticksOf({ epochMs, tickMs }: Layout, ms: string, div: string): string {
  */
 const perTick = (shift: number) => 2n ** BigInt(shift)
 
-/** The first id of a time in milliseconds, in a layout whose ids of a time are a range. */
+/**
+ * The first id at or after a time in milliseconds, as `idsBetween` finds it, in a layout whose ids of a time
+ * are a range.
+ */
 function firstOf(layout: Layout, ms: string, div: string): string {
-  return `${ticksOf(layout, ms, div)} * ${perTick(layout.timestamp.shift)}`
+  const { tickMs } = layout
+  return `${ticksOf(layout, tickMs === 1 ? ms : `${ms} + ${tickMs - 1}`, div)} * ${perTick(layout.timestamp.shift)}`
 }
 
 /** The parts of an id whose tick and sequence are the high and the low bits of `slot`. */
@@ -111,7 +119,7 @@ function decodingInPostgres(layout: Layout): string[] {
     `  SELECT ${expression}`,
     '$$;',
   ]
-  const ms = 'floor(extract(epoch FROM moment) * 1000)::bigint'
+  const ms = 'ceil(extract(epoch FROM moment) * 1000)::bigint'
   return [
     ...define('graupel_time(id bigint)', 'timestamptz', `to_timestamp(${timeOf(layout)} / 1000.0)`),
     ...partsOf(layout).flatMap(([name, expression]) => define(`graupel_${name}(id bigint)`, 'bigint', expression)),
@@ -145,8 +153,8 @@ function decodingInMysql(layout: Layout): string[] {
     `  RETURN ${expression};`,
   ]
   const zero = "TIMESTAMP'1970-01-01 00:00:00'"
-  const ms = `TIMESTAMPDIFF(MICROSECOND, ${zero}, moment) DIV 1000`
-  const time = `${zero} + INTERVAL ${timeOf(layout)} * 1000 MICROSECOND`
+  const ms = `CAST(CEILING(TIMESTAMPDIFF(MICROSECOND, ${zero}, moment) / 1000) AS SIGNED)`
+  const time = `${zero} + INTERVAL ${timeOf(layout, 'id', (ticks) => `CAST(${ticks} AS SIGNED)`)} * 1000 MICROSECOND`
   return [
     '-- Times are in UTC.',
     ...define('graupel_time', 'id BIGINT UNSIGNED', 'DATETIME(6)', time),

@@ -23,8 +23,8 @@ export const sqlManual: Manual<typeof flags> = {
   summary: 'Print SQL that decodes ids in a database, or makes them.',
   flags,
   notes: [
-    'graupel_time(id) is the time of an id, graupel_at(moment) the first id of a',
-    'moment. Only postgres and mariadb make ids. Nothing else may use their node:',
+    'graupel_time(id) is the time of an id, graupel_at(moment) the first id from a',
+    'moment on. Only postgres and mariadb make ids. Nothing else may use their node:',
     'lease the others by acquireLease({ store, nodes: [0, 1022] }) if it is 1023.',
     'docs/databases.md has the rules.',
   ],

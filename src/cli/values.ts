@@ -1,6 +1,6 @@
 import { namedNumbers, plainNumber } from '../core/plain-numbers.js'
 import { defineLayout, type ErrorCode, encodings, type Field, type Layout, layouts } from '../index.js'
-import { checkTags } from '../layout/index.js'
+import { checkTags, refuseSeconds } from '../layout/index.js'
 import { type Flag, quote, UsageError } from './arguments.js'
 
 /** The encodings that a terminal and a line of a file can hold. */
@@ -61,17 +61,22 @@ export function readLayouts({ layout, epoch, fields, 'tick-ms': tick }: LayoutVa
         '--fields has no epoch, and other epochs make other times; give --epoch, such as --epoch 2024-01-01',
       )
     }
-    return [
-      ownLayout(fields, readMoment('--epoch', epoch), wholeNumber('--tick-ms', tick ?? '1', 'ERR_LAYOUT_INVALID')),
-    ]
+    return [ownLayout(fields, readEpoch(epoch), wholeNumber('--tick-ms', tick ?? '1', 'ERR_LAYOUT_INVALID'))]
   }
   if (tick !== undefined) {
     throw new UsageError('ERR_OPTION_INVALID', '--tick-ms is for --fields; give both, or leave --tick-ms out')
   }
   const names = layout === undefined ? (Object.keys(layouts) as Name[]) : [layout as Name]
   if (epoch === undefined) return names.map((name) => layouts[name])
-  const epochMs = readMoment('--epoch', epoch)
+  const epochMs = readEpoch(epoch)
   return names.map((name) => defineLayout<readonly Field[]>({ ...(layouts[name] as Layout), epochMs }))
+}
+
+/** Reads `--epoch`. @throws UsageError, RangeError `ERR_EPOCH_INVALID` */
+function readEpoch(text: string): number {
+  const epochMs = readMoment('--epoch', text)
+  refuseSeconds(epochMs)
+  return epochMs
 }
 
 /** Makes a layout of the text that `fieldsText` writes. */

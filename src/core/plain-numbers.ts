@@ -14,13 +14,13 @@ export function plainNumber(text: string): number | undefined {
  * @param refuse - Makes the error for a name that is there twice, or for a text of another form.
  */
 export function namedNumbers(text: string, refuse: (twice: string | undefined) => Error): Record<string, number> {
-  const numbers: Record<string, number> = {}
+  const numbers = new Map<string, number>()
   for (const piece of text.split(',')) {
     const [, name, digits = ''] = /^([^=]+)=(.*)$/.exec(piece) ?? []
     const number = plainNumber(digits)
     if (name === undefined || number === undefined) throw refuse(undefined)
-    if (Object.hasOwn(numbers, name)) throw refuse(name)
-    numbers[name] = number
+    if (numbers.has(name)) throw refuse(name)
+    numbers.set(name, number)
   }
-  return numbers
+  return Object.fromEntries(numbers)
 }

@@ -29,7 +29,7 @@ export function addressedId(address: string): Part | undefined {
   const layout =
     sites.get(host.toLowerCase().split('.').slice(-2).join('.')) ?? (mastodonPath.test(path) ? 'mastodon' : undefined)
   const named = layout === undefined ? {} : { layout }
-  const [, shortcode = ''] = (layout === 'instagram' && /\/(?:p|post|reels?|tv)\/([\w-]{11})\b/.exec(path)) || []
+  const [, shortcode = ''] = (layout === 'instagram' && /\/(?:p|post|reels?|tv)\/([\w-]{11})(?![\w-])/.exec(path)) || []
   const ofPost = readShortcode(shortcode)
   if (ofPost !== undefined) return { text: String(ofPost), ...named }
   const [, tweet] = (layout === 'twitter' && /\/status(?:es)?\/(\d{1,14})\b/.exec(path)) || []

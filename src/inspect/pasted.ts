@@ -41,10 +41,10 @@ const idForm =
 
 /**
  * Matches the ids in a longer text, which are those that nothing else looks like: addresses, mentions and
- * emoji of Discord, `ID_USER` of Instagram, UUIDs, and numbers of 15 to 20 digits.
+ * emoji of Discord, `ID_USER` of Instagram, UUIDs, and numbers of 15 to 20 digits without a sign.
  */
 const embedded =
-  /(?<address>https?:\/\/[^\s<>"'`()[\]{}]+)|<(?:@[!&]?|#|a?:\w+:|\/[^<>]+:)(?<discord>\d{15,20})>|(?<![0-9a-z])(?:(?<instagram>\d{15,20})_\d+|(?<uuid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|(?<!\d\.)(?<number>\d{15,20}))(?![0-9a-z]|\.\d)/gi
+  /(?<address>https?:\/\/[^\s<>"'`()[\]{}]+)|<(?:@[!&]?|#|a?:\w+:|\/[^<>]+:)(?<discord>\d{15,20})>|(?<![0-9a-z])(?:(?<instagram>\d{15,20})_\d+|(?<uuid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|(?<!\d\.)(?<!\B-)(?<number>\d{15,20}))(?![0-9a-z]|\.\d)/gi
 
 /**
  * Splits a line: one id, or several with spaces, commas or semicolons between them, also in quotes, brackets
@@ -58,9 +58,9 @@ export function partsOf(given: string, nowMs: number): Part[] {
   const ofJson = idsOfJson(line, nowMs)
   if (ofJson !== undefined) return ofJson.map((text) => ({ text }))
   const words = line
-    .replace(/\b\w+\(\d+\)/g, ' ')
+    .replace(/\b\w+\(\d{1,14}\)/g, ' ')
     .split(/[\s,;]+/)
-    .map((word) => bare(word.replace(/^(?:\w+\()?[[{'"`(]+|[\]}'"`)]+$/g, '')))
+    .map((word) => bare(word.replace(/^(?:\w+\()?[[{'"`(]*|[\]}'"`)]+$/g, '')))
     .filter((word) => word !== '')
   if (words.every((word) => isWord(word, nowMs))) return words.map((text) => ({ text, ...layoutOf(text) }))
   const found = [...line.matchAll(embedded)].flatMap((match) => partOf(match) ?? [])
@@ -132,7 +132,7 @@ export function idsOfJson(text: string, nowMs: number): string[] | undefined {
   let value: unknown
   try {
     // Numbers become texts, because JSON.parse rounds them.
-    value = JSON.parse(trimmed.replace(/(?<=[[,:]\s*)\d{16,20}(?=\s*[,\]}])/g, '"$&"'))
+    value = JSON.parse(trimmed.replace(/(?<=[[,:]\s*)-?\d{16,20}(?:\.\d+)?(?=\s*[,\]}])/g, '"$&"'))
   } catch {
     return undefined
   }

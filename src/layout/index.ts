@@ -15,7 +15,14 @@ export { isId, loadId, toId } from './id.js'
 export type { Field, GivenId, IsNarrow, NodeFieldOf, TagOf, TagPlacement, TagRole } from './layout.js'
 export { fieldsText, isSameLayout, Layout, type LayoutSpec, type Placement } from './layout.js'
 export { combineNode, type NodeOf, shiftNode } from './node.js'
-export { beforeEpochError, checkLifetime, expiredError, optionsElsewhere, resolveLayout } from './option.js'
+export {
+  beforeEpochError,
+  checkLifetime,
+  expiredError,
+  optionsElsewhere,
+  refuseSeconds,
+  resolveLayout,
+} from './option.js'
 export { checkOrder, usualAheadMs } from './order.js'
 export { partOf } from './part.js'
 export { layouts } from './presets.js'

@@ -40,6 +40,12 @@ export function resolveLayout<F extends readonly Field[]>({
   if (epoch === undefined) return chosen
   const epochMs = toMs(epoch)
   checkEpochMs(epochMs, ', or a valid Date or Temporal.Instant')
+  refuseSeconds(epochMs)
+  return defineLayout({ ...(chosen as Layout), epochMs }) as unknown as Layout<F>
+}
+
+/** Refuses an epoch in seconds. @throws RangeError `ERR_EPOCH_INVALID` */
+export function refuseSeconds(epochMs: number): void {
   // In milliseconds, these are days of January to April 1970, which nobody chooses.
   if (epochMs >= 1e9 && epochMs < 1e10) {
     throw rangeError(
@@ -48,7 +54,6 @@ export function resolveLayout<F extends readonly Field[]>({
       'epoch',
     )
   }
-  return defineLayout({ ...(chosen as Layout), epochMs }) as unknown as Layout<F>
 }
 
 /**

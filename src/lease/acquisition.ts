@@ -137,6 +137,9 @@ export class Acquisition {
    * events.
    */
   #reportServer(untilMs: number): void {
+    // First, because a listener may park the lease.
+    if (this.#publication.hasNode)
+      this.#publication.change({ failure: 'server has just started', failureDetail: untilMs })
     this.#publication.publish('waiting', { untilMs })
     if (!this.#publication.isHeard('waiting')) {
       const { store, namespace } = this.#options
@@ -145,8 +148,6 @@ export class Acquisition {
         'GRAUPEL_LEASE_WAIT',
       )
     }
-    if (this.#publication.hasNode)
-      this.#publication.change({ failure: 'server has just started', failureDetail: untilMs })
   }
 
   /** Tells who has the node of a strict lease, once for each holder. */
@@ -162,6 +163,7 @@ export class Acquisition {
     sinceMs: number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
+    signal?.throwIfAborted()
     const { acquireTimeoutMs } = this.#options
     const leftMs = sinceMs + acquireTimeoutMs - platform.monotonicMs()
     if (this.#publication.hasNode) this.#publication.change({ failure: 'nodes are held', failureDetail: held })

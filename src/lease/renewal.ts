@@ -91,7 +91,17 @@ export class Renewal implements HookedLease {
    */
   park(): Promise<void> {
     if (this.phase === 'parking') return this.#queue.last
-    if (!this.#queue.enter('park')) return this.#queue.idle
+    if (!this.#queue.enter('park')) {
+      // It has no node to give back, and the machine is about to be copied nevertheless.
+      const { at, change } = announceCopy(
+        this,
+        () => {},
+        () => true,
+      )
+      this.#parkedAt = at
+      if (change !== undefined) this.goOn(change)
+      return this.#queue.idle
+    }
     const { generation } = this.#node
     const { at, change } = this.#announce(() => true)
     this.#parkedAt = at
@@ -110,8 +120,12 @@ export class Renewal implements HookedLease {
    */
   resume(): Promise<void> {
     const { phase } = this
-    if (phase !== 'resuming' && !this.#queue.enter('resume')) return Promise.reject(endedError(this.#publication.view))
-    const { at, change } = this.#announce((other) => other.resumedAt > this.#parkedAt)
+    const goesOn = (other: HookedLease) => other.resumedAt > this.#parkedAt
+    if (phase !== 'resuming' && !this.#queue.enter('resume')) {
+      announceCopy(this, () => {}, goesOn)
+      return Promise.reject(endedError(this.#publication.view))
+    }
+    const { at, change } = this.#announce(goesOn)
     this.resumedAt = at
     if (phase === 'resuming') {
       // If the first call has tried to take no node, no copy shares a node with it.

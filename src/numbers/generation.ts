@@ -25,15 +25,18 @@ export function presentGeneration(): number {
 
 /**
  * Asks the addon if a device tells of copies (8 ns), and in a thread that cannot reach the memory of the
- * states. Otherwise reads that memory, which changes if a lease is parked or resumed (below 1 ns). In
- * browsers nothing tells of a copy, and the function returns 0.
+ * states. Otherwise reads that memory, which changes if a lease is parked or resumed (below 1 ns). All
+ * threads read one number, because they check each other's. In browsers nothing tells of a copy: 0.
  */
 function makeReader(): ReadGeneration {
   if (!platform.claims) return () => 0
   const memory = platform.stateMemory()
   const generation = 'unreachable' in memory ? undefined : generationIn(memory)
   const addon = findAddon()
-  // The addon is the only one that tells a thread which cannot reach the memory.
-  if (addon && (!generation || addon.generationDevice())) return makeGenerationReader(addon)
-  return () => generation?.[0] ?? 0
+  if (addon?.generationDevice()) return makeGenerationReader(addon)
+  if (generation !== undefined) return () => generation[0] as number
+  if (addon === undefined) return () => 0
+  const whole = makeGenerationReader(addon)
+  // The memory has the lower half of it.
+  return () => whole() | 0
 }

@@ -91,7 +91,12 @@ export class Queue {
     this.#isPumping = true
     const pause = this.#work()
     this.#isPumping = false
-    if (pause === undefined || this.isEmpty) return
+    if (pause === undefined) return
+    if (this.isEmpty) {
+      // The round has closed the object, and news of it rejects.
+      if (typeof pause === 'object') pause.catch(() => {})
+      return
+    }
     if (typeof pause === 'number') this.#later(pause)
     else this.#after(pause)
   }

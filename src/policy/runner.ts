@@ -35,8 +35,10 @@ export class PolicyRunner implements MoreNumbers {
   round(task: Task, sinceMs: number): Round {
     const waits = this.#deferredWaits
     if (this.#deferred !== task) waits.begin(sinceMs)
-    this.#deferred = task
+    // A task that has ended, or fails, must not keep its array.
+    this.#deferred = undefined
     const outcome = this.#work(task, waits)
+    if (outcome !== 'done') this.#deferred = task
     return outcome === 'later' ? waits.pauseMs : outcome
   }
 

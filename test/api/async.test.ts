@@ -1,9 +1,19 @@
 import { createGenerator, defineLayout, type GeneratorSettings } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { caught, engines, freshNamespace } from '../support/engines.js'
+import { collectGarbage } from '../support/garbage.js'
 import { isAscending } from '../support/ids.js'
 import { tiny } from '../support/simulated.js'
 import { until } from '../support/until.js'
+
+const narrow = defineLayout({
+  ...tiny,
+  fields: [
+    ['timestamp', 42],
+    ['node', 4],
+    ['sequence', 6],
+  ],
+})
 
 describe.each(engines)('without blocking, the %s engine', (engine) => {
   const real = (options: Omit<GeneratorSettings, 'lease'> = {}) =>
@@ -13,18 +23,18 @@ describe.each(engines)('without blocking, the %s engine', (engine) => {
     createGenerator({ engine, node: 1, namespace: freshNamespace(), layout: tiny, clock: () => time.now, ...options })
 
   it('makes 10 000 ids at once under overflow, distinct and in the order of the calls', async () => {
-    const narrow = defineLayout({
-      ...tiny,
-      fields: [
-        ['timestamp', 42],
-        ['node', 4],
-        ['sequence', 6],
-      ],
-    })
     const ids = real({ layout: narrow as never })
     const made = await Promise.all(Array.from({ length: 10_000 }, () => ids.nextAsync()))
     expect(isAscending(made)).toBe(true)
     expect(ids.stats().overflows).toBeGreaterThan(0)
+  })
+
+  it('keeps no array that fillAsync has filled', async () => {
+    const ids = real({ layout: narrow as never })
+    const filled = new WeakRef(await ids.fillAsync(new BigUint64Array(1000)))
+    expect(ids.stats().overflows).toBeGreaterThan(0)
+    await collectGarbage()
+    expect(filled.deref()).toBeUndefined()
   })
 
   it('makes 10 000 ids at once under rollback, distinct and in the order of the calls', async () => {

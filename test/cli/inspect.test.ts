@@ -86,6 +86,14 @@ describe('graupel inspect', () => {
     expect(stdout).toContain('175928847299117063')
   })
 
+  it.each([[], ['--json']])('prints no control characters of a line: %j', async (...flags) => {
+    const line = `order=${discordId} \x1b]0;x\x07\x1b[2J\x9b ok\n`
+    const { stdout } = await graupel(['inspect', '-', '--layout', 'discord', ...flags], {}, line)
+    expect(stdout).toContain('\\u001b]0;x\\u0007')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may come
+    expect(stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/)
+  })
+
   it('prints every part of an id', async () => {
     const words = ['inspect', discordId, '--layout', 'discord']
     const text = (await lines(words, { TZ: 'Asia/Tokyo' })).join('\n')

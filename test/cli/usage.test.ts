@@ -27,6 +27,7 @@ describe('a refused command', () => {
     ['ERR_NODE_INVALID', ['--node', 'worker=1'], /has no 'datacenter'/],
     ['ERR_NODE_INVALID', ['--node', 'datacenter=1,worker=7,rack=2'], /'rack'/],
     ['ERR_NODE_INVALID', ['--node', 'worker=1,worker=2'], /has 'worker' twice/],
+    ['ERR_NODE_INVALID', ['--node', 'datacenter=1,worker=7,__proto__=1'], /'__proto__'/],
     [
       'ERR_OPTION_INVALID',
       ['--layout', 'Twitter'],
@@ -97,6 +98,15 @@ describe('a refused command', () => {
     ],
     [['--nope'], /no flag --nope; see graupel --help \(ERR_OPTION_UNKNOWN\)/],
     [['help', 'nope'], /no command 'nope'/],
+    [['--version', 'next'], /the command has to come first, and 'next' does not; see graupel --help/],
+    [['-'], /the command has to come first, and '-' does not/],
+    [['--'], /the command has to come first, and '--' does not/],
+    [['--', 'next'], /the command has to come first, and 'next' does not/],
+    [['--version', '--json'], /no flag --json/],
+    [['doctor', '--prefix', 'a'], /--prefix is for --store; give both, or leave --prefix out/],
+    [['doctor', '--table', 'a'], /--table is for --store/],
+    [['next', '--epoch', '1577836800'], /the epoch is 1577836800, which is 2020-01-01T00:00:00.000Z in seconds/],
+    [['sql', '--dialect', 'mysql', '--epoch', '1577836800'], /in seconds/],
     [['layouts', 'twitter'], /layouts takes no 'twitter'/],
     [['state', 'a', 'b'], /state takes one path, and 'b' is a second/],
   ])('is graupel %j', async (words, message) => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { createGenerator, decode, defineLayout, gather, type Layout, layouts, scatter } from 'graupel'
+import { createGenerator, decode, defineLayout, gather, idsBetween, type Layout, layouts, scatter } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import type { Store } from 'graupel/stores'
 import { mysqlStore } from 'graupel/stores/mysql'
@@ -47,10 +47,23 @@ const behind = defineLayout({
     ['sequence', 8],
   ],
 })
+/** A layout whose first ids are from before 1970. */
+const early = defineLayout({
+  name: 'own',
+  epochMs: Date.UTC(1960, 0, 1),
+  tickMs: 1,
+  fields: [
+    ['timestamp', 43],
+    ['worker', 8],
+    ['sequence', 12],
+  ],
+})
 const own: [string, Layout][] = [
   ['tags', rows as Layout],
   ['a tag above the timestamp', behind as Layout],
 ]
+/** The layouts whose ids the functions read. */
+const readable: [string, Layout][] = [...presets, ...own, ['an epoch before 1970', early as Layout]]
 const isRange = ({ timestamp, bits }: Layout) => timestamp.shift + timestamp.bits === bits
 
 const flagsOf = ({ name, fields, epochMs, tickMs }: Layout) =>
@@ -150,7 +163,7 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
     })
     afterAll(() => server?.stop())
 
-    it.each([...presets, ...own])('decodes ids of %s as the library does', async (_name, layout) => {
+    it.each(readable)('decodes ids of %s as the library does', async (_name, layout) => {
       const ids = idsOf(layout)
       const tagNames = layout.tagFields.map(({ name }) => name)
       const parts = ['sequence', ...(layout.nodes > 1 ? ['node'] : []), ...tagNames]
@@ -178,6 +191,22 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
           ].join()
         })
       expect(rows.map((row) => row.split(/[|\t]/).join())).toEqual(expected)
+    })
+
+    it.each<[string, Layout]>([
+      ['twitter', layouts.twitter],
+      ['sonyflake', layouts.sonyflake],
+      ['an epoch before 1970', early as Layout],
+    ])('finds the first id from a moment on as idsBetween does, also inside a tick: %s', async (_name, layout) => {
+      const baseMs = Date.UTC(2026, 10, 27, 12)
+      const moments = [0, 1, 999, 1000, 4000, 9999, 10_000, 10_001].map((us) => ({
+        text: `2026-11-27 12:00:00.${`${us}`.padStart(6, '0')}`,
+        ms: baseMs + Math.ceil(us / 1000),
+      }))
+      const calls = moments.map(({ text }) => `graupel_at('${text}${kind.dialect === 'postgres' ? 'Z' : ''}')`)
+      const script = `${await scriptOf(layout, kind.dialect)}\nSELECT ${calls.join()};`
+      const found = kind.run(server.port, script).trim().split(/[|\t]/)
+      expect(found).toEqual(moments.map(({ ms }) => `${idsBetween(ms, ms + 1000, layout).first}`))
     })
 
     it(
@@ -297,7 +326,7 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
         if (index > 0) expect(slot).toBeGreaterThan(slots[index - 1] as number)
     })
 
-    it.each([...presets, ...own])('scatters ids of %s as the library does', async (_name, layout) => {
+    it.each(readable)('scatters ids of %s as the library does', async (_name, layout) => {
       const ids = idsOf(layout)
       const columns = `id, graupel_scatter(id), graupel_gather(graupel_scatter(id))`
       const insert = `CREATE TEMPORARY TABLE ids (id BIGINT); INSERT INTO ids VALUES ${ids.map((id) => `(${id})`).join()};`
@@ -343,7 +372,7 @@ describe.each([postgres, mariadb])('$dialect', (kind) => {
 })
 
 describeWith(['sqlite3'], 'sqlite', () => {
-  it.each([...presets, ...own])('decodes ids of %s as the library does', async (_name, layout) => {
+  it.each(readable)('decodes ids of %s as the library does', async (_name, layout) => {
     const ids = idsOf(layout).slice(0, 50)
     const statements = await scriptOf(layout, 'sqlite')
     const script = ids.map((id) => {

@@ -1,10 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { openCore } from '../../src/engine/open.js'
 import { type CoreSpec, Status } from '../../src/state/engine.js'
 import { caught, engines, freshNamespace } from '../support/engines.js'
+import { collectGarbage } from '../support/garbage.js'
 import { nodeOf, nowSlot, slotOf, specFor, tick } from './tiny.js'
 
 // Cores that move to another state.
@@ -115,12 +113,7 @@ describe.each(engines)('a core of the %s engine that moves', (engine) => {
     const namespace = freshNamespace()
     const core = open(specFor(namespace, free, 1))
     for (let node = 2; node <= 100; node++) core.moveTo(specFor(namespace, free, node))
-    setFlagsFromString('--expose-gc')
-    const collect = runInNewContext('gc') as () => void
-    for (let i = 0; i < 3; i++) {
-      collect()
-      await setImmediate()
-    }
+    await collectGarbage()
     // The next native generator gets the number of a collected generator.
     const others = Array.from({ length: 100 }, () => open(specFor(namespace, free, 101)))
     expect([core.takeOne(), nodeOf(core.id), core.observe().issued]).toEqual([Status.ok, 100n, 1])

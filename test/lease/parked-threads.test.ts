@@ -44,6 +44,12 @@ describe.skipIf(engineInfo().kind !== 'native')(
       expect(before).toEqual(['1', '4', '5'])
       expect(after).toEqual(['ERR_EMPTY', 'ERR_EMPTY', expect.stringMatching(/^[1-9][0-9]{3,}$/)])
     })
+
+    it.each([true, false])('with segments of the main thread, which started before the import: %j', async (isEarly) => {
+      const { before, after } = await park({ makes: 'handle', isEarly })
+      expect(before).toEqual(['1', '4', '5'])
+      expect(after).toEqual(['ERR_EMPTY', 'ERR_EMPTY', expect.stringMatching(/^[1-9][0-9]{3,}$/)])
+    })
   },
 )
 

@@ -3,12 +3,12 @@ import { Worker } from 'node:worker_threads'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { connect } from '../../src/client/index.js'
 import { raiseGeneration } from '../../src/engine/generation.js'
-import { engineInfo } from '../../src/index.js'
-import { acquireLease } from '../../src/lease/index.js'
+import { createGenerator, engineInfo } from '../../src/index.js'
+import { acquireLease, type Lease } from '../../src/lease/index.js'
 import { createSegmentGenerator, type SegmentGenerator } from '../../src/segments/index.js'
 import { memoryStore, type Store } from '../../src/stores/index.js'
 import { fakeService } from '../client/service.js'
-import { caught } from '../support/engines.js'
+import { caught, freshNamespace } from '../support/engines.js'
 import { isAscending } from '../support/ids.js'
 
 const { copyMachine, remove } = await vi.hoisted(async () =>
@@ -171,6 +171,25 @@ describe.each(kinds)('%s beside a lease that is parked', (_, open) => {
     const first = await numbers.nextAsync()
     expect(first).toBeGreaterThan(100n)
     await lease.resume()
+    expect(await numbers.nextAsync()).toBeGreaterThan(first + 99n)
+    await lease.release()
+  })
+
+  it.each<[string, (lease: Lease) => Promise<void>]>([
+    ['released', (lease) => lease.release()],
+    ['parked', (lease) => lease.park()],
+  ])('drops what was fetched before park() and before resume(), if the lease was %s before', async (_, end) => {
+    const lease = await acquireLease({ store: memoryStore() })
+    await end(lease)
+    const numbers = await open()
+    const ids = createGenerator({ node: 7, state: 'process', namespace: freshNamespace() })
+    numbers.take(3)
+    ids.next()
+    await lease.park()
+    expect(caught(() => ids.next())).toMatchObject({ code: 'ERR_STATE_CLONED' })
+    const first = await numbers.nextAsync()
+    expect(first).toBeGreaterThan(100n)
+    await lease.resume().catch(() => {})
     expect(await numbers.nextAsync()).toBeGreaterThan(first + 99n)
     await lease.release()
   })

@@ -1,5 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { createSegmentGenerator, type SegmentGenerator, type SegmentOptions } from 'graupel/segments'
+import {
+  createSegmentGenerator,
+  type LeafAllocStore,
+  type SegmentGenerator,
+  type SegmentOptions,
+} from 'graupel/segments'
 import { memoryStore, type Store } from 'graupel/stores'
 import { describe, expect, it } from 'vitest'
 import { caught } from '../support/engines.js'
@@ -41,6 +46,22 @@ async function generatorWithGate(options: Partial<SegmentOptions> = {}) {
   return { numbers, gate }
 }
 const outcome = (promise: Promise<unknown>) => promise.then(String, ({ code }) => code)
+
+it('a call rejects, and the process goes on, if its request to the source closes the generator', async () => {
+  let isLast = false
+  const store = {
+    name: 'leaf_alloc',
+    takeSegment: async (_, count = 2) => {
+      if (isLast) numbers.close()
+      return { first: 0n, count }
+    },
+  } as LeafAllocStore
+  const numbers = await createSegmentGenerator({ store, name: 'orders', prefetchAt: 1 })
+  isLast = true
+  numbers.take(2)
+  await expect(numbers.nextAsync()).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+  await turn()
+})
 
 describe('calls that wait', () => {
   it('get their numbers in the order in which they were made', async () => {

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { composeId, decode, defineLayout, type Layout, layouts } from 'graupel'
 import { expect, it } from 'vitest'
-import { codeLanguages } from '../../web/src/code/index.ts'
-import { describeWith, type Tool } from '../support/needs.ts'
+import { codeLanguages, idCode } from '../../web/src/code/index.ts'
+import { describeWith, folder, type Tool } from '../support/needs.ts'
 import { compiled } from './support/programs.ts'
 
 const tools: Record<string, Tool[]> = {
@@ -94,6 +96,19 @@ function idsOf(layout: Layout): bigint[] {
   const isMade = (id: bigint) => decode(id, layout).timestampMs < layout.expiresAt.getTime()
   return [0n, all, all - 1n, all >> 1n, ...real, ...alone].filter(isMade)
 }
+
+describeWith(['php'], 'the code of the page in PHP', () => {
+  it.each(['abc', '12x', '', '-5', ' 7', '7\n', '18446744073709551616', '99999999999999999999'])(
+    'reads no id of %j',
+    (text) => {
+      const file = join(mkdtempSync(join(folder, 'php-')), 'ids.php')
+      writeFileSync(file, idCode('PHP', layouts.discord))
+      const program = `require ${JSON.stringify(file)}; try { echo Ids::read($argv[1]); } catch (RangeException $error) { echo 'refused'; }`
+      const read = (one: string) => execFileSync('php', ['-r', program, '--', one], { encoding: 'utf8' })
+      expect([read(text), read('18446744073709551615'), read('0')]).toEqual(['refused', '-1', '0'])
+    },
+  )
+})
 
 for (const language of codeLanguages) {
   describeWith(tools[language] as Tool[], `the code of the page in ${language}`, () => {

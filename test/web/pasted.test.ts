@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { idsOfJson } from '../../src/inspect/pasted.ts'
+import { readShortcode } from '../../src/inspect/shortcode.ts'
 import { readList } from '../../web/src/ids/list.ts'
 import { graupel } from '../support/cli.js'
 
@@ -7,6 +9,7 @@ const discord = '175928847299117063'
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
 const uuid = 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'
 const nowMs = Date.UTC(2026, 10, 27)
+const post = String(readShortcode('CUbHfhpswx-'))
 
 /** The findings in a paste: its ids, the preset that the text names, and the first fault. */
 interface Said {
@@ -43,6 +46,16 @@ const pasted: readonly (readonly [what: string, text: string, said: Said])[] = [
   ['JSON with an id under another name', `{"id":${a},"id_str":"${a}"}`, { ids: [a] }],
   ['an object of console.log', `{ id: '${a}' }`, { ids: [a], fault: only(a) }],
   ['a line with short numbers', 'took 12 of 100', { ids: [], fault: ['troubleNoIds'] }],
+  ['a signed id in a log', 'id=-6917529027641081857 user=7', { ids: [], fault: ['troubleNoIds'] }],
+  ['a signed id in a row', '-6917529027641081857,tea', { ids: [], fault: ['troubleNoIds'] }],
+  ['an id behind a name and a hyphen', `order-${a} done`, { ids: [a], fault: only(a) }],
+  ['an integer of PHP', `int(${a})`, { ids: [a] }],
+  ['a Long of MongoDB beside an id', `${a} NumberLong(${b})`, { ids: [a, b] }],
+  [
+    'a post of Instagram that ends with a sign',
+    'https://www.instagram.com/p/CUbHfhpswx-/',
+    { ids: [post], layout: 'instagram' },
+  ],
   ['a fraction', `x 0.${a}`, { ids: [], fault: ['troubleNoIds'] }],
   ['a mention of Discord', `<@${discord}>`, { ids: [discord], layout: 'discord' }],
   ['a mention with a nickname', `<@!${discord}>`, { ids: [discord], layout: 'discord' }],
@@ -252,4 +265,12 @@ describe('of a table', () => {
     expect(stdout.match(/(?<="id":")\d+/g)).toEqual([a, b])
     expect(await graupel(['inspect', '(1 row)'])).toMatchObject({ status: 2, stdout: '' })
   })
+})
+
+it.each([
+  ['-6917529027641081857', ['-6917529027641081857']],
+  [`${a}.0`, [`${a}.0`]],
+  [`[${a},-${a}]`, [a, `-${a}`]],
+])('no number of JSON is rounded: %s', (number, ids) => {
+  expect(idsOfJson(`{"id":${number}}`, nowMs)).toEqual(ids)
 })

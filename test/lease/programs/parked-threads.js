@@ -4,20 +4,26 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
 /**
- * @typedef {{ makes: 'ids' | 'segments' | 'lease', options: object, isEarly: boolean }} Order what the worker
- *   makes, and whether it starts before the main thread imports the package
+ * @typedef {{ makes: 'ids' | 'segments' | 'handle' | 'lease', options: object, isEarly: boolean }} Order what
+ *   the worker makes, and whether it starts before the main thread imports the package
  */
 
 /** @type {Order} */
 const { makes, options, isEarly } = JSON.parse(process.argv[2] ?? '')
 
 const program = `
+  const { once } = require('node:events')
   const { parentPort, workerData: { makes, options } } = require('node:worker_threads')
   const opened = {
     ids: async () => (await import('graupel')).createGenerator(options),
     segments: async () => {
       const [{ createSegmentGenerator }, { memoryStore }] = await Promise.all([import('graupel/segments'), import('graupel/stores')])
       return createSegmentGenerator({ store: memoryStore(), name: 'orders', step: 1000 })
+    },
+    // The segments of the main thread, whose handle is the first message.
+    handle: async () => {
+      const [handle] = await once(parentPort, 'message')
+      return (await import('graupel/segments')).createSegmentGenerator({ handle })
     },
     lease: async () => {
       const [{ acquireLease }, { memoryStore }] = await Promise.all([import('graupel/lease'), import('graupel/stores')])
@@ -33,6 +39,7 @@ const program = `
     resume: (lease) => lease.resume(),
   }
   parentPort.on('message', async (names) => {
+    if (!Array.isArray(names)) return
     const results = []
     for (const name of names) {
       try {
@@ -54,6 +61,11 @@ const { acquireLease } = await import('graupel/lease')
 const { memoryStore } = await import('graupel/stores')
 const lease = await acquireLease({ store: memoryStore() })
 const worker = early ?? (await start())
+if (makes === 'handle') {
+  const { createSegmentGenerator } = await import('graupel/segments')
+  const orders = await createSegmentGenerator({ store: memoryStore(), name: 'orders', step: 1000 })
+  worker.postMessage(orders.handle)
+}
 /** @param {string[]} names */
 const ask = async (names) => {
   worker.postMessage(names)

@@ -68,6 +68,9 @@ ${
             $high = $high * 10 + ($low >> 32);
             $low &= 0xffffffff;
         }
+        if ($high > 0xffffffff || !ctype_digit($digits)) {
+            throw new RangeException("the id $digits is no number");
+        }
         return $high << 32 | $low;
     }
 `
