@@ -153,8 +153,9 @@ function decodingInMysql(layout: Layout): string[] {
     `  RETURN ${expression};`,
   ]
   const zero = "TIMESTAMP'1970-01-01 00:00:00'"
+  const signed = layout.epochMs < 0 ? (ticks: string) => `CAST(${ticks} AS SIGNED)` : undefined
   const ms = `CAST(CEILING(TIMESTAMPDIFF(MICROSECOND, ${zero}, moment) / 1000) AS SIGNED)`
-  const time = `${zero} + INTERVAL ${timeOf(layout, 'id', (ticks) => `CAST(${ticks} AS SIGNED)`)} * 1000 MICROSECOND`
+  const time = `${zero} + INTERVAL ${timeOf(layout, 'id', signed)} * 1000 MICROSECOND`
   return [
     '-- Times are in UTC.',
     ...define('graupel_time', 'id BIGINT UNSIGNED', 'DATETIME(6)', time),

@@ -60,7 +60,7 @@ export function partsOf(given: string, nowMs: number): Part[] {
   const words = line
     .replace(/\b\w+\(\d{1,14}\)/g, ' ')
     .split(/[\s,;]+/)
-    .map((word) => bare(word.replace(/^(?:\w+\()?[[{'"`(]*|[\]}'"`)]+$/g, '')))
+    .map((word) => bare(word.replace(/^(?:\w+\(|[[{'"`(])+|[\]}'"`)]+$/g, '')))
     .filter((word) => word !== '')
   if (words.every((word) => isWord(word, nowMs))) return words.map((text) => ({ text, ...layoutOf(text) }))
   const found = [...line.matchAll(embedded)].flatMap((match) => partOf(match) ?? [])

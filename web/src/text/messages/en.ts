@@ -246,7 +246,7 @@ export const en = {
   troubleUuid: '{text} is a UUID. Paste UUIDs without other ids.',
   troubleTooWide: '{id} has {bits} bits; ids of {layout} have at most {most}.',
   troubleTime: '“{text}” is no time. Write 2026-01-31, 2026-01-31T12:00Z, or milliseconds since 1970.',
-  troubleTimeRange: '“{text}” is beyond the year 275760, the last that a date can have.',
+  troubleTimeRange: '“{text}” is beyond the year 275760.',
   troubleBeforeEpoch: '{time} is before the epoch of the layout, {epoch}.',
   troubleExpired: '{time} is too late: the layout runs out at {expires}.',
   troubleNumber: '“{text}” does not fit. Write a whole number from {first} to {last}.',

@@ -251,7 +251,7 @@ export const ru: Messages = {
   troubleUuid: '{text} — это UUID. Вставьте UUID отдельно от других идентификаторов.',
   troubleTooWide: 'В {id} битов: {bits}; в {layout} их не больше {most}.',
   troubleTime: '«{text}» не время. Пишите 2026-01-31, 2026-01-31T12:00Z или миллисекунды с 1970 года.',
-  troubleTimeRange: '«{text}» позже 275760 года, последнего, который бывает у даты.',
+  troubleTimeRange: '«{text}» позже 275760 года.',
   troubleBeforeEpoch: '{time} раньше эпохи схемы, {epoch}.',
   troubleExpired: '{time} слишком поздно: схема заканчивается {expires}.',
   troubleNumber: '«{text}» не подходит: целое число от {first} до {last}.',

@@ -253,7 +253,7 @@ export const sw: Messages = {
   troubleUuid: '{text} ni UUID. Bandika UUID bila vitambulisho vingine.',
   troubleTooWide: '{id} ina biti {bits}; vitambulisho vya {layout} vina si zaidi ya {most}.',
   troubleTime: '“{text}” si muda. Andika 2026-01-31, 2026-01-31T12:00Z, au milisekunde tangu 1970.',
-  troubleTimeRange: '“{text}” inapita mwaka 275760, wa mwisho ambao tarehe inaweza kuwa nao.',
+  troubleTimeRange: '“{text}” inapita mwaka 275760.',
   troubleBeforeEpoch: '{time} ni kabla ya mwanzo wa muda wa mpangilio, {epoch}.',
   troubleExpired: '{time} ni kuchelewa mno: mpangilio unaisha {expires}.',
   troubleNumber: '“{text}” haifai: namba kamili kutoka {first} hadi {last}.',

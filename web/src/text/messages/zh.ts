@@ -239,7 +239,7 @@ export const zh: Messages = {
   troubleUuid: '{text} 是 UUID。请把 UUID 与其他 ID 分开粘贴。',
   troubleTooWide: '{id} 有 {bits} 位；{layout} 的 ID 最多 {most} 位。',
   troubleTime: '“{text}”不是时间。请写 2026-01-31、2026-01-31T12:00Z，或自 1970 年起的毫秒数。',
-  troubleTimeRange: '“{text}”超出公元 275760 年，日期最多到那时。',
+  troubleTimeRange: '“{text}”超出公元 275760 年。',
   troubleBeforeEpoch: '{time} 早于布局的起始时间 {epoch}。',
   troubleExpired: '{time} 太晚：布局于 {expires} 用尽。',
   troubleNumber: '“{text}”不合适：应为 {first} 至 {last} 的整数。',
