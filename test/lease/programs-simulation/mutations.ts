@@ -53,7 +53,7 @@ export const mutations: Shown[] = [
   {
     defect: 'a resumed lease takes the resume of another lease for a copy',
     file: renewal,
-    from: 'this.#announce((other) => other.resumedAt > this.#parkedAt)',
+    from: 'this.#announce(goesOn)',
     to: 'this.#announce(() => false)',
     isOrderly: true,
     seed: 1,
