@@ -137,7 +137,7 @@ export class Acquisition {
    * events.
    */
   #reportServer(untilMs: number): void {
-    // First, because a listener may park the lease.
+    // Before the event, because its listener may park the lease.
     if (this.#publication.hasNode)
       this.#publication.change({ failure: 'server has just started', failureDetail: untilMs })
     this.#publication.publish('waiting', { untilMs })

@@ -92,7 +92,7 @@ export class Renewal implements HookedLease {
   park(): Promise<void> {
     if (this.phase === 'parking') return this.#queue.last
     if (!this.#queue.enter('park')) {
-      // It has no node to give back, and the machine is about to be copied nevertheless.
+      // The lease has no node to give back, but the machine is about to be copied.
       const { at, change } = announceCopy(
         this,
         () => {},

@@ -35,7 +35,7 @@ export class PolicyRunner implements MoreNumbers {
   round(task: Task, sinceMs: number): Round {
     const waits = this.#deferredWaits
     if (this.#deferred !== task) waits.begin(sinceMs)
-    // A task that has ended, or fails, must not keep its array.
+    // The runner must not keep the array of a task that has ended or failed.
     this.#deferred = undefined
     const outcome = this.#work(task, waits)
     if (outcome !== 'done') this.#deferred = task

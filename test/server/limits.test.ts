@@ -100,34 +100,12 @@ test('connections beyond the limit are closed', async () => {
   expect(parsed(await send(port, head('/v1/ids', 'Connection: close'))).status).toBe(200)
 })
 
-test('counts that requests wait for are bounded, until the requests have ended', async () => {
-  const { app, port, service } = await listen()
-  let waiting = 0
-  service.counters.get = () => {
-    waiting++
-    return new Promise(() => {})
-  }
-  const room = 2 ** 22 / 4096
-  const accepted = once(app.server, 'connection')
-  const socket = connect(port, '127.0.0.1')
-  const [own] = (await accepted) as [Socket]
-  socket.write(head('/v1/counters/bills?count=4096').repeat(room))
-  await until(() => waiting === room)
-  const refused = await app.inject('/v1/counters/bills')
-  expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])
-  expect(refused.json()).toMatchObject({
-    code: 'ERR_OVERLOADED',
-    detail: 'other requests wait for 4194304 numbers, and the limit is 4194304; try again later',
-  })
-  expect((await app.inject('/v1/ids')).statusCode).toBe(200)
-  socket.destroy()
-  // The service reads no more of a connection with so many requests, so it learns of the end by its timeout.
-  own.setTimeout(1)
-  service.counters.get = async () => ({ take: async () => ['1'] }) as never
-  await until(async () => (await app.inject('/v1/counters/bills')).statusCode === 200)
-})
-
-test('counts that requests wait for count no longer once their connection has ended, although CONNECT came behind them', async () => {
+/**
+ * Starts a service of which one connection waits for as many counts as requests may wait for.
+ *
+ * @param behind - Bytes behind these requests.
+ */
+async function fullOfCounts(behind = '') {
   const { app, port, service } = await listen()
   let waiting = 0
   service.counters.get = () => {
@@ -138,14 +116,36 @@ test('counts that requests wait for count no longer once their connection has en
   const accepted = once(app.server, 'connection')
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   const [own] = (await accepted) as [Socket]
-  const connected = once(app.server, 'connect')
-  socket.write(head('/v1/counters/bills?count=4096').repeat(room) + head('a:1').replace('GET', 'CONNECT'))
+  const connected = behind.startsWith('CONNECT') ? once(app.server, 'connect') : undefined
+  socket.write(head('/v1/counters/bills?count=4096').repeat(room) + behind)
   await Promise.all([until(() => waiting === room), connected])
+  /** Lets the connection end by its timeout, and waits until other requests get counts. */
+  const untilFree = async () => {
+    own.setTimeout(1)
+    service.counters.get = async () => ({ take: async () => ['1'] }) as never
+    await until(async () => (await app.inject('/v1/counters/bills')).statusCode === 200)
+  }
+  return { app, socket, untilFree }
+}
+
+test('counts that requests wait for are bounded, until the requests have ended', async () => {
+  const { app, socket, untilFree } = await fullOfCounts()
+  const refused = await app.inject('/v1/counters/bills')
+  expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])
+  expect(refused.json()).toMatchObject({
+    code: 'ERR_OVERLOADED',
+    detail: 'other requests wait for 4194304 numbers, and the limit is 4194304; try again later',
+  })
+  expect((await app.inject('/v1/ids')).statusCode).toBe(200)
+  socket.destroy()
+  // The service reads no more of a connection with so many requests, so it learns of the end by its timeout.
+  await untilFree()
+})
+
+test('counts that requests wait for count no longer once their connection has ended, although CONNECT came behind them', async () => {
+  const { app, untilFree } = await fullOfCounts(head('a:1').replace('GET', 'CONNECT'))
   expect((await app.inject('/v1/counters/bills')).statusCode).toBe(503)
-  // The limit of a connection on which no byte moves.
-  own.setTimeout(1)
-  service.counters.get = async () => ({ take: async () => ['1'] }) as never
-  await until(async () => (await app.inject('/v1/counters/bills')).statusCode === 200)
+  await untilFree()
 })
 
 test.each(['/v1/segments/orders', '/v1/counters/bills', '/api/segment/get/orders', '/api/snowflake/get/x'])(

@@ -119,7 +119,7 @@ it.each([
   own.socket.resetAndDestroy()
   await until(async () => (await seriesOf(app, 'graupel_connections')) === 0)
   give()
-  // What is behind the batch would be late.
+  // The command behind the batch would be late.
   await sleep(1300)
   await until(() => !isLingering())
 })

@@ -32,7 +32,7 @@ const lingerMs = 1000
  * unread, would reset the connection before the client can read its answers.
  */
 export function linger(socket: Socket): void {
-  // Its event `close` has come, or comes before an answer could be sent.
+  // Such a socket sends no answer, and may have had its event `close` already.
   if (socket.destroyed) return
   lingering.add(socket)
   socket.once('close', () => lingering.delete(socket))

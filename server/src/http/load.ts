@@ -107,7 +107,7 @@ export class Load {
   }
 }
 
-/** What to call when a connection closes, for its requests that have not closed. */
+/** The functions to call when a connection closes: one for each of its requests that has not closed. */
 const closings = new WeakMap<Socket, Set<() => void>>()
 
 /**

@@ -211,7 +211,7 @@ async function openClient(
     opening?.then(({ close }) => close()).catch(ignore)
     // An error about an option.
     if (isGraupelError(cause)) throw cause
-    // The URL with its password, in the error of `new URL`.
+    // The error of `new URL` has the whole URL there, with its password.
     if (cause instanceof TypeError) Reflect.deleteProperty(cause, 'input')
     const reason = reasonOf(cause)
     const remedy = remedyFor(url, reason)
