@@ -4,12 +4,15 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
 /**
- * @typedef {{ makes: 'ids' | 'segments' | 'handle' | 'lease', options: object, isEarly: boolean }} Order what
- *   the worker makes, and whether it starts before the main thread imports the package
+ * @typedef {object} Order
+ * @property {'ids' | 'segments' | 'handle' | 'lease'} makes what the worker makes
+ * @property {object} options of the ids
+ * @property {boolean} isEarly whether the worker starts before the main thread imports the package
+ * @property {string[]} calls what the worker calls before and after the parking
  */
 
 /** @type {Order} */
-const { makes, options, isEarly } = JSON.parse(process.argv[2] ?? '')
+const { makes, options, isEarly, calls } = JSON.parse(process.argv[2] ?? '')
 
 const program = `
   const { once } = require('node:events')
@@ -66,15 +69,12 @@ if (makes === 'handle') {
   const orders = await createSegmentGenerator({ store: memoryStore(), name: 'orders', step: 1000 })
   worker.postMessage(orders.handle)
 }
-/** @param {string[]} names */
-const ask = async (names) => {
-  worker.postMessage(names)
+const answers = async () => {
+  worker.postMessage(calls)
   return (await once(worker, 'message'))[0]
 }
-const names =
-  makes === 'lease' ? ['park', 'resume'] : makes === 'ids' ? ['next', 'fill'] : ['next', 'fill', 'nextAsync']
-const before = await ask(names)
+const before = await answers()
 await lease.park()
-const after = await ask(names)
+const after = await answers()
 console.log(JSON.stringify({ before, after }))
 process.exit()
