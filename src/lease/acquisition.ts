@@ -28,7 +28,6 @@ export class Acquisition {
   readonly #options: ResolvedLeaseOptions
   readonly #publication: Publication
   readonly #parts: LeaseParts
-  readonly #isAwaited: () => boolean
   #token = newToken()
   /** The generation of the machine at which the last attempt has begun. */
   #generation = readGeneration()
@@ -43,7 +42,6 @@ export class Acquisition {
     const { monotonicMs, wallMs, random, later, background } = platform
     this.#options = options
     this.#publication = publication
-    this.#isAwaited = isAwaited
     const clock = {
       wallMs,
       monotonicMs,
@@ -66,24 +64,17 @@ export class Acquisition {
    * is copied meanwhile, the copy begins again with another token, because the first node belongs to the
    * machine whose generation is unchanged.
    *
-   * @throws GraupelError `ERR_NODES_EXHAUSTED` after `acquireTimeoutMs`; as {@link LeaseProtocol.acquire}
+   * @throws GraupelError `ERR_NODES_EXHAUSTED` after `acquireTimeoutMs`; as {@link LeaseProtocol.acquire}.
+   * Call `abandon` then, unless another attempt follows.
    */
   async acquire(signal: AbortSignal | undefined): Promise<Holding> {
-    try {
-      return await this.#acquire(signal)
-    } catch (error) {
-      // If the lease goes on trying, the next attempt finds by the token what this attempt has taken.
-      if (signal?.aborted || this.#isAwaited()) await this.#abandon()
-      throw error
-    }
-  }
-
-  async #acquire(signal: AbortSignal | undefined): Promise<Holding> {
     let exhaustedSinceMs: number | undefined
     for (;;) {
       if (!this.isOnSameMachine) this.#token = newToken()
       this.#generation = readGeneration()
       this.#sent = readClocks(platform)
+      // Otherwise this attempt would wait for the ceiling of the attempt before.
+      await this.abandon(signal)
       const got = await this.protocol.acquire(this.#token, signal)
       if ('held' in got) {
         exhaustedSinceMs ??= platform.monotonicMs()
@@ -117,9 +108,9 @@ export class Acquisition {
     if (this.#generation === before) this.#generation = after
   }
 
-  /** Gives back the node of an attempt that has failed, if its write has landed. */
-  async #abandon(): Promise<void> {
-    if (this.isOnSameMachine) await this.protocol.abandon(this.#token).catch(() => {})
+  /** Gives back the node of an attempt that has failed, if its write has landed. @throws as `acquire` */
+  async abandon(signal?: AbortSignal): Promise<void> {
+    if (this.isOnSameMachine) await this.protocol.abandon(this.#token, signal)
   }
 
   /** Describes the place of the records, if someone listens; `undefined` if it is not known. */

@@ -142,7 +142,7 @@ export class Group {
     const { epochMs, tickMs, timestamp, sequence } = layout
     const nodeMask = shiftNode(layout, layout.nodes - 1).toString(16)
     const ids = `timestamp ${timestamp.bits} at ${timestamp.shift}, sequence ${sequence.bits} at ${sequence.shift}, node 0x${nodeMask}; epoch ${epochMs}, tick ${tickMs} ms${namespaceMark}${namespace}`
-    const readable = namespace.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)
+    const readable = namespace.replace(/[^A-Za-z0-9_-]/gu, '_').slice(0, 40)
     return new Group(`${readable}-${hash(utf8(ids)).toString(16).padStart(8, '0')}`, ids, layout, nodes)
   }
 
@@ -161,6 +161,17 @@ export class Group {
 
   shardOf(node: number): number {
     return Math.floor(node / shardNodes)
+  }
+
+  /** The shard of the node at an index, or the next that is not among some; `undefined` if all are. */
+  shardFrom(index: number, without: ReadonlySet<number>): number | undefined {
+    const { at, count } = this.nodes
+    for (let looks = 0; looks <= without.size; looks++) {
+      const shard = this.shardOf(at(index))
+      if (!without.has(shard)) return shard
+      index = indexOfFirst(count, (other) => this.shardOf(at(other)) > shard) % count
+    }
+    return undefined
   }
 
   folderOf(shard: number): string {

@@ -122,7 +122,7 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
    * Gives the node back, so that the next process can take it at once. Generators of all threads hand out
    * what they have reserved in the present tick, and then throw `ERR_CLOSED`.
    *
-   * Does not reject. If the store fails for up to four `callTimeoutMs`, the event `released` has the error,
+   * Does not reject. If the store fails for up to five `callTimeoutMs`, the event `released` has the error,
    * and the node is free when its window has passed.
    */
   release(): Promise<void> {
@@ -135,8 +135,9 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
    * `ERR_LEASE_EXPIRED` until `resume()` has acquired a node. Generators of a node given by hand throw
    * `ERR_STATE_CLONED`. docs/leases.md says what other leases do.
    *
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the store cannot be told. The lease is parked
-   * nevertheless, and the node is free when its window has passed. `ERR_STATE_UNREACHABLE` in a worker that
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`,
+   * `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH` if the store cannot be told. The lease is parked nevertheless,
+   * and the node is free when its window has passed. `ERR_STATE_UNREACHABLE` in a worker that
    * started before the main thread imported graupel: it could not stop all threads, so it does nothing.
    */
   async park(): Promise<void> {

@@ -55,12 +55,13 @@ export class NodeSearch {
     const { nodes } = this.#parts.group
     const visited = new Set<number>()
     const held: LeaseRecord[] = []
-    // The shards after the first are drawn at random.
     let index = this.#firstIndex
-    for (let i = 0; i < maxShards; i++) {
-      const shard = this.#parts.group.shardOf(nodes.at(index))
+    for (let looks = 0; looks < maxShards; looks++) {
+      const shard = this.#parts.group.shardFrom(index, visited)
+      // The shards after the first are drawn at random.
       index = Math.floor(this.#parts.clock.random() * nodes.count)
-      if (visited.has(shard)) continue
+      // Goes on, because the seeds of the simulations count the draws.
+      if (shard === undefined) continue
       visited.add(shard)
       const proof = await this.#life.prove(shard, signal)
       const entries = new Map(

@@ -57,10 +57,9 @@ export class LeaseProtocol {
     this.#hasTried = false
     await this.#life.enter(signal)
     for (let conflicts = 0; ; ) {
-      const beforeMs = this.#parts.clock.monotonicMs()
       const chosen = await this.#search.find(token, signal)
       if ('held' in chosen) return chosen
-      this.#read = { nowMs: chosen.proof.nowMs, beforeMs }
+      this.#read = chosen.proof
       const taken = await this.#take(chosen, token, signal)
       if ('held' in taken) {
         conflicts++
@@ -86,11 +85,11 @@ export class LeaseProtocol {
   async abandon(token: string, signal?: AbortSignal): Promise<void> {
     if (this.#tried?.token !== token) return
     const { node, attempt } = this.#tried
-    this.#tried = undefined
     const entry = await this.#parts.calls.read(this.#parts.group.keyOf(node), signal)
     const record = entry && readLease(entry, this.#parts.group)
     if (record?.attempt === attempt)
       await this.release({ node, version: entry?.version as string, record }, record.floor, signal)
+    this.#tried = undefined
   }
 
   /**

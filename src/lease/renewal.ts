@@ -62,10 +62,13 @@ export class Renewal implements HookedLease {
   async begin(): Promise<void> {
     const startMs = platform.monotonicMs()
     hookedLeases.add(this)
-    await this.#move(this.#options.signal).catch((error) => {
+    try {
+      await this.#move(this.#options.signal)
+    } catch (error) {
+      await this.#acquisition.abandon().catch(() => {})
       hookedLeases.delete(this)
       throw error
-    })
+    }
     this.#scheduleFrom(startMs)
   }
 
@@ -162,7 +165,7 @@ export class Renewal implements HookedLease {
     if (!isOriginal) this.#node.leave()
     let error: Error | undefined
     try {
-      await this.#node.giveBack()
+      await this.#acquisition.abandon().finally(() => this.#node.giveBack())
     } catch (thrown) {
       error = thrown as Error
     }
@@ -177,6 +180,8 @@ export class Renewal implements HookedLease {
     try {
       await this.#move(signal)
     } catch (error) {
+      // Work that has aborted this one abandons the attempt itself.
+      if (!signal.aborted) await this.#acquisition.abandon().catch(() => {})
       this.#queue.leave('failed', signal)
       if (!signal.aborted) this.#publication.change({ failure: 'parked', failureDetail: 0 })
       throw error
@@ -242,8 +247,9 @@ export class Renewal implements HookedLease {
   /** Acquires a node, and lets the generators go on with it, unless the work is aborted before. */
   async #move(signal: AbortSignal | undefined): Promise<void> {
     const isFirst = !this.#publication.hasNode
-    const holding = await this.#acquisition.acquire(signal)
+    // Before the node is acquired, because the call may take longer than the window.
     const place = await this.#acquisition.place(signal)
+    const holding = await this.#acquisition.acquire(signal)
     if (signal?.aborted) {
       await this.#acquisition.giveBack(holding)
       throw signal.reason
@@ -267,7 +273,7 @@ export class Renewal implements HookedLease {
   }
 
   /** Ends the lease, because no node could be acquired. */
-  #end(error: Error): void {
+  async #end(error: Error): Promise<void> {
     this.#queue.enter('refused')
     hookedLeases.delete(this)
     this.#node.seal()
@@ -277,5 +283,6 @@ export class Renewal implements HookedLease {
     this.#publication.change({ status: 'ended', failure: failureOf(error), failureDetail: detail })
     this.#publication.publish('ended', { error })
     this.#over.abort(endedError(this.#publication.view, error))
+    await this.#acquisition.abandon().catch(() => {})
   }
 }

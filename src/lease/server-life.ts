@@ -89,6 +89,8 @@ const notSaid = 0
 export interface Proof {
   /** The store's time. */
   readonly nowMs: number
+  /** The monotonic time before it was read. */
+  readonly beforeMs: number
   /** The store's time until which forgotten leases may hold; 0 if the store never forgets. */
   readonly forgottenMs: number
   /** The record that has the proof; `undefined` if the store never forgets. */
@@ -131,14 +133,18 @@ export class ServerLife {
    */
   async prove(shard: number, signal: AbortSignal | undefined): Promise<Proof> {
     const key = this.#parts.group.lifeKeyOf(shard)
-    if (this.#parts.rules.durable) return { nowMs: await this.#storeClock.checkedMs(key, signal), forgottenMs: 0 }
+    const readClock = async () => {
+      const beforeMs = this.#parts.clock.monotonicMs()
+      return { nowMs: await this.#storeClock.checkedMs(key, signal), beforeMs }
+    }
+    if (this.#parts.rules.durable) return { ...(await readClock()), forgottenMs: 0 }
     for (let changes = 0; ; ) {
       const entry = await this.#parts.calls.read(key, signal)
       const seen = entry && readGroup(entry, this.#parts.group.ids)
       // Read before the time. Otherwise the time could be that of an earlier server, from before the present
       // life began.
       const incarnation = await this.#parts.calls.incarnation(signal, key)
-      const nowMs = await this.#storeClock.checkedMs(key, signal)
+      const { nowMs, beforeMs } = await readClock()
       if (entry === undefined || seen?.incarnation !== incarnation) {
         changes++
         if (changes > maxChanges) throw this.#changesAgain(key)
@@ -153,7 +159,11 @@ export class ServerLife {
       }
       const forgottenMs = seen.sinceMs + maxForgottenMs + this.#parts.rules.maxClockSkewMs
       if (seen.sinceMs > nowMs + this.#parts.rules.maxClockSkewMs) throw this.#wentBack(key, nowMs, forgottenMs)
-      if (nowMs > forgottenMs) return { nowMs, forgottenMs, life: { key, version: entry.version, incarnation } }
+      if (nowMs > forgottenMs) {
+        return { nowMs, beforeMs, forgottenMs, life: { key, version: entry.version, incarnation } }
+      }
+      // The lease may have been parked meanwhile, and its state must say so.
+      signal?.throwIfAborted()
       this.#parts.clock.onWait?.(forgottenMs)
       await this.#parts.calls.wait(forgottenMs + 1 - nowMs, signal)
     }

@@ -75,6 +75,50 @@ describe('the nodes that a lease may have', () => {
   })
 })
 
+describe('the shards of a lease', () => {
+  const wide = define({
+    name: 'wide',
+    epochMs: 0,
+    tickMs: 1,
+    fields: [
+      ['timestamp', 41],
+      ['node', 13],
+      ['sequence', 9],
+    ],
+  }) as unknown as Layout
+
+  it.each([
+    [
+      [0, 1030],
+      [1, 0],
+    ],
+    [
+      [1023, 3072],
+      [1, 2, 3, 0],
+    ],
+    [
+      [5000, 8191],
+      [4, 5, 6, 7],
+    ],
+  ])('of the nodes %j can all be drawn, without one twice', (range, shards) => {
+    const group = Group.of(wide, 'orders', chooseNodes(wide, undefined, range))
+    for (let index = 0; index < group.nodes.count; index += 97) {
+      const drawn = new Set<number>()
+      for (let shard = group.shardFrom(index, drawn); shard !== undefined; shard = group.shardFrom(index, drawn)) {
+        expect(drawn).not.toContain(shard)
+        drawn.add(shard)
+      }
+      expect([...drawn].toSorted()).toEqual(shards.toSorted())
+    }
+  })
+
+  it('are chosen for a node with many', () => {
+    const group = Group.of(wide, 'orders', chooseNodes(wide, { node: 7 }, undefined))
+    expect(group.shardFrom(0, new Set())).toBe(0)
+    expect(group.shardFrom(0, new Set([0]))).toBe(undefined)
+  })
+})
+
 describe('the group of a lease', () => {
   const groupOf = (changes: object, namespace = 'orders') =>
     Group.of(define({ ...spec, ...changes }) as unknown as Layout, namespace, chooseNodes(layout, undefined, undefined))

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { composeId, createGenerator, type IdGenerator } from 'graupel'
 import { acquireLease } from 'graupel/lease'
 import { memoryStore } from 'graupel/stores'
@@ -40,6 +41,22 @@ describe.each(engines)('an id that is observed under a lease, on the %s engine',
     await until(makesIds(ids))
     expect(ids.next()).toBeGreaterThan(above)
     expect(ids.stats()).toMatchObject({ refused: 0, rollbacks: 0 })
+    await lease.release()
+  })
+
+  it('is kept by a generator of a node given by hand when a lease is parked, also if someone listens', async () => {
+    const { lease } = await leaseWith()
+    const ids = createGenerator({ layout, node: 0, namespace: freshNamespace(), engine })
+    await lease.park()
+    const listener = () => {}
+    for (const isHeard of [false, true]) {
+      if (isHeard) subscribe('graupel:observed', listener)
+      const id = lastIdAt(Date.now() + 300 + Number(isHeard))
+      expect(ids.observe(id)).toBe(id)
+      unsubscribe('graupel:observed', listener)
+    }
+    expect(ids.stats()).toMatchObject({ observed: 2, raised: 2 })
+    expect(caught(() => ids.next()).code).toBe('ERR_STATE_CLONED')
     await lease.release()
   })
 

@@ -13,7 +13,8 @@ const time = virtualPlatform()
 
 /** A store whose calls fail while `state.isAway`. */
 function unreliableStore() {
-  const state = { isAway: false }
+  /** `goesAwayForMs` is set: after the next write has landed, the store is away for so long. */
+  const state = { isAway: false, goesAwayForMs: 0 }
   const inner = memoryStore()
   const guarded =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
@@ -21,7 +22,17 @@ function unreliableStore() {
       if (state.isAway) throw new Error('the store is away')
       return call(...args)
     }
-  const { read, list, write } = inner
+  const { read, list } = inner
+  const write: typeof inner.write = async (...words) => {
+    const version = await inner.write(...words)
+    if (state.goesAwayForMs === 0) return version
+    state.isAway = true
+    time.later(() => {
+      state.isAway = false
+    }, state.goesAwayForMs)
+    state.goesAwayForMs = 0
+    throw new Error('the answer is lost')
+  }
   return { state, store: { ...inner, read: guarded(read), list: guarded(list), write: guarded(write) } }
 }
 
@@ -125,4 +136,90 @@ it('a wait that has failed shortens no later wait: not that of a call before a p
     return filled
   }
   expect(await time.until(made())).toHaveLength(3)
+})
+
+/** A lease that has expired, and whose next write lands without an answer. It is failing afterwards. */
+async function unanswered(options: object = {}) {
+  const { state, store } = unreliableStore()
+  const namespace = freshNamespace()
+  const lease = await acquireLease({ store, namespace, windowMs: 60_000, ...options })
+  state.isAway = true
+  await time.sleep(70_000)
+  const { failures } = lease.stats()
+  state.goesAwayForMs = 5000
+  state.isAway = false
+  while (lease.stats().failures === failures || state.isAway) await time.sleep(1)
+  return { lease, store, namespace }
+}
+
+it('after a write without an answer, ids go on with the next attempt', async () => {
+  const waitedMs = async () => {
+    const { lease } = await unanswered()
+    const ids = createGenerator({ lease, engine: 'js', maxWaitMs: 120_000 })
+    const startMs = time.monotonicMs()
+    await ids.nextAsync()
+    await lease.release()
+    return time.monotonicMs() - startMs
+  }
+  expect(await time.until(waitedMs())).toBeLessThan(2000)
+})
+
+it.each(['release', 'park'] as const)('%s() gives back what a write without an answer has taken', async (call) => {
+  const stolen = async () => {
+    const { lease, store, namespace } = await unanswered({ node: 7 })
+    await lease[call]()
+    const other = await acquireLease({ store, namespace, node: 7, acquireTimeoutMs: 0, windowMs: 60_000 })
+    const { node } = other.stats()
+    await other.release()
+    await lease.release()
+    return node
+  }
+  expect(await time.until(stolen())).toBe(7)
+})
+
+it('a place that a store does not tell uses up no window', async () => {
+  const made = async () => {
+    const place = () => new Promise<string>(() => {})
+    const store = { ...memoryStore(), place }
+    const lease = await acquireLease({ store, namespace: freshNamespace(), windowMs: 1000 })
+    const heard: unknown[] = []
+    lease.on('moved', (event) => heard.push(event))
+    const ids = createGenerator({ lease, engine: 'js' })
+    ids.next()
+    await lease.park()
+    await lease.resume()
+    ids.next()
+    await lease.release()
+    return heard
+  }
+  expect(await time.until(made())).toHaveLength(1)
+})
+
+it('a lease that is parked while the server is looked at says that it is parked, and does not wait', async () => {
+  const parked = async (turns: number) => {
+    let life = 'one'
+    let looks = 0
+    let calls = () => {}
+    const store = { ...memoryStore(), durable: false, incarnation: async () => life }
+    const nowMs = () => {
+      const answer = Promise.resolve(platform.wallMs())
+      let turn: Promise<unknown> = answer
+      for (let i = 0; i < turns; i++) turn = turn.then(() => {})
+      // The first look finds another life, the second writes its time, and the third waits.
+      if (++looks === 3) turn.then(calls)
+      return answer
+    }
+    const lease = await acquireLease({ store: { ...store, nowMs }, namespace: freshNamespace() })
+    const ids = createGenerator({ lease, engine: 'js', maxWaitMs: 0 })
+    await lease.park()
+    life = 'two'
+    looks = 0
+    calls = () => void lease.park()
+    await expect(lease.resume()).rejects.toMatchObject({ code: 'ERR_LEASE_EXPIRED' })
+    await time.sleep(1000)
+    expect(() => ids.next(), `${turns}`).toThrow('lease.resume()')
+    await lease.release()
+  }
+  // In each turn of the promises between the answer and the wait.
+  for (let turns = 0; turns < 12; turns++) await time.until(parked(turns))
 })

@@ -9,8 +9,11 @@ const layout = { epochMs: 0, tickMs: 1, maxTick: 2 ** 41 - 1, nodes: 1 }
 const group = new Group('one', 'ids', layout, { count: 1, at: () => 0, has: () => true })
 const windowMs = 10_000
 
-/** Acquires a lease from a store whose clock can be set ahead of the host's clock, and renews it once. */
-async function leaseOn(durable: boolean) {
+/**
+ * Acquires a lease from a store whose clock can be set ahead of the host's clock, and renews it once, unless
+ * that is left out.
+ */
+async function leaseOn(durable: boolean, isRenewed = true) {
   const time = new VirtualTime()
   const wallMs = () => 1_000_000 + time.monotonicMs()
   const server = { aheadMs: 0 }
@@ -21,7 +24,7 @@ async function leaseOn(durable: boolean) {
   const rules = { windowMs, maxClockSkewMs: 1000, durable, strict: false, owner: 'a', writeMs: 60_000 }
   const protocol = new LeaseProtocol({ calls: new StoreCalls(store, time, 60_000), group, rules, clock })
   const first = (await time.until(protocol.acquire('token'))) as Holding
-  const holding = (await time.until(protocol.renew(first))) as Holding
+  const holding = isRenewed ? ((await time.until(protocol.renew(first))) as Holding) : first
   /** Renews after two seconds, when the store's clock is `aheadMs` ahead. */
   const renew = async (from: Holding, aheadMs: number) => {
     await time.until(time.sleep(2000))
@@ -38,6 +41,11 @@ describe('a renewal', () => {
     await expect(renew(holding, 1500)).rejects.toMatchObject({ code: 'ERR_CLOCK_SKEW' })
     const { record } = await renew(holding, 1000)
     expect(record.ceiling).toBe(wallMs() + 1000 + windowMs)
+  })
+
+  it('refuses it at the first renewal, too, however long the acquisition has waited', async () => {
+    const { holding, renew } = await leaseOn(false, false)
+    await expect(renew(holding, 1500)).rejects.toMatchObject({ code: 'ERR_CLOCK_SKEW' })
   })
 
   it('goes on when the clock is right again', async () => {

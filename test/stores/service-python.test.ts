@@ -88,12 +88,14 @@ describeWith(['python'], 'lease.py', () => {
     const nowMs = Date.now() + 3_600_000
     const around = (inner: Store): Store => ({ ...inner, nowMs: async () => nowMs })
     const { url } = await startService({ leases: true }, { around, isOpen: false })
-    const group = Group.of(layouts.twitter, 'ahead', { count: 1024, at: Number, has: () => true })
+    // A character above U+FFFF is one `_` in the name of the group, in both languages.
+    const namespace = 'ahead 🚀'
+    const group = Group.of(layouts.twitter, namespace, { count: 1024, at: Number, has: () => true })
     const [ceiling, windowMs] = [group.tickAt(nowMs + 900), 6000]
     const texts = { owner: 'test', token: 'one', attempt: 'two' }
     const value = writeLease(group, { ...texts, floor: ceiling, ceiling, isReleased: true, windowMs })
     await serviceStore({ url }).write(group.keyOf(7), value, undefined)
-    const { ids } = await idsOf(url, 'ahead', 1)
+    const { ids } = await idsOf(url, namespace, 1)
     expect(decode(ids[0] as bigint, layouts.twitter)).toMatchObject({ node: 7, timestampMs: nowMs + 900 })
   })
 

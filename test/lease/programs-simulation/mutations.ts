@@ -59,14 +59,6 @@ export const mutations: Shown[] = [
     seed: 1,
   },
   {
-    defect: 'work begins while the work that it aborts still gives back a node',
-    file: queue,
-    from: 'this.#idle.then(() => work(signal))',
-    to: 'work(signal)',
-    isOrderly: true,
-    seed: 1,
-  },
-  {
     defect: 'a node is used that was acquired right before park() was called',
     file: renewal,
     from: `    if (signal?.aborted) {
@@ -76,7 +68,7 @@ export const mutations: Shown[] = [
 `,
     to: '',
     isOrderly: true,
-    seed: 4,
+    seed: 5,
   },
   {
     defect: 'a parked acquisition leaves its node',
@@ -89,10 +81,10 @@ export const mutations: Shown[] = [
   {
     defect: 'a copy abandons the attempt of the original',
     file: acquisition,
-    from: 'if (this.isOnSameMachine) await this.protocol.abandon',
-    to: 'await this.protocol.abandon',
+    from: 'if (this.isOnSameMachine) await this.protocol.abandon(',
+    to: 'await this.protocol.abandon(',
     copiesAtAnswers: true,
-    seed: 8,
+    seed: 92,
   },
   {
     defect: 'a copy gives back a node that the original has just acquired',
@@ -108,6 +100,6 @@ export const mutations: Shown[] = [
     from: 'if (this.#tried?.token !== token) return',
     to: 'if (this.#tried === undefined) return',
     copiesAtAnswers: true,
-    seed: 15,
+    seed: 159,
   },
 ]

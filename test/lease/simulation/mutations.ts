@@ -295,8 +295,10 @@ export const mutations: Shown[] = [
     defect: 'a server that has just started is trusted',
     seed: 640860210,
     file: serverLife,
-    from: 'if (nowMs > forgottenMs) return { nowMs, forgottenMs,',
-    to: 'if (nowMs > 0) return { nowMs, forgottenMs: 0,',
+    from: `if (nowMs > forgottenMs) {
+        return { nowMs, beforeMs, forgottenMs,`,
+    to: `if (nowMs > 0) {
+        return { nowMs, beforeMs, forgottenMs: 0,`,
     ...forgetful,
   },
   {
