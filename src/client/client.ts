@@ -135,8 +135,10 @@ class Client extends Numbers implements BaseClient {
   }
 
   /** Waits for the first ids. @throws GraupelError as `nextAsync` */
-  begin(): Promise<void> {
-    return this.#shared.prefetcher.arrival(1)
+  async begin(): Promise<void> {
+    const { prefetcher, batches, service, clock } = this.#shared
+    await prefetcher.arrival(1, clock.monotonicMs())
+    if (!batches.left) throw service.late()
   }
 
   get layout(): Layout {

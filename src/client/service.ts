@@ -103,11 +103,10 @@ export class Service {
 
   /** Makes the error of a call that has waited for `maxWaitMs`. */
   late(): GraupelError {
-    const { maxWaitMs } = this.#options
-    const why = this.stats().servers.find(({ failure }) => failure !== '')?.failure
+    const why = this.stats().servers.find(({ failure }) => failure)?.failure
     return new GraupelError(
       'ERR_SERVICE_UNAVAILABLE',
-      `no ids came within ${maxWaitMs} ms${why === undefined ? '' : `: ${why}`}`,
+      `no ids came within ${this.#options.maxWaitMs} ms${why ? `: ${why}` : ''}`,
     )
   }
 

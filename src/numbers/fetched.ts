@@ -9,12 +9,15 @@ export interface Supply {
    */
   ask(wanted?: number): void
   /**
-   * Settles when numbers were added, or with the failure of an attempt to fetch some. Keeps the process
-   * alive.
+   * Settles when numbers were added, when the call has waited for too long, or with the failure of an attempt
+   * to fetch some. Keeps the process alive.
    *
+   * @param sinceMs - When the call was made, on the monotonic clock.
    * @throws Error of the source; GraupelError `ERR_CLOSED`
    */
-  arrival(wanted?: number): Promise<void>
+  arrival(wanted: number, sinceMs: number): Promise<void>
+  /** @throws Error if a call has waited for too long. */
+  throwIfLate?(sinceMs: number): void
   /** Why the last attempt has failed; `undefined` after an attempt that has succeeded. */
   readonly failure: Error | undefined
   /** @throws GraupelError `ERR_CLOSED` */
@@ -50,9 +53,11 @@ export class FetchedNumbers implements MoreNumbers {
     } while (task.proceed() !== 'done')
   }
 
-  round(task: Task): Round {
+  round(task: Task, sinceMs: number): Round {
     if (task.proceed() === 'done') return 'done'
-    return this.#refill(task) ? 'again' : this.#supply.arrival(task.missing)
+    if (this.#refill(task)) return 'again'
+    this.#supply.throwIfLate?.(sinceMs)
+    return this.#supply.arrival(task.missing, sinceMs)
   }
 
   errorOf(failure: unknown): unknown {

@@ -1,5 +1,5 @@
 import { closedError, type GraupelError } from '../core/errors.js'
-import { type Clock, endWithin, maxTimerMs } from '../core/timing.js'
+import { type Clock, maxTimerMs } from '../core/timing.js'
 import type { Supply } from './fetched.js'
 
 /**
@@ -48,9 +48,9 @@ export interface PrefetcherOptions<B> {
    * repeats it.
    */
   readonly isRepeated: boolean
-  /** How long a call waits. @default as long as it takes */
-  readonly maxWaitMs?: number
-  /** Makes the error of a call that has waited for `maxWaitMs`. */
+  /** How long a call waits. */
+  readonly maxWaitMs: number
+  /** Makes the error of a call that has waited for so long. */
   late?(): Error
   /** Called after every attempt. */
   onNews?(failure: Error | undefined): void
@@ -92,14 +92,21 @@ export class Prefetcher<B> implements Supply {
     void this.#fetch(wanted, this.#adapt(), firstPauseMs)
   }
 
-  async arrival(wanted = 0): Promise<void> {
+  async arrival(wanted: number, sinceMs: number): Promise<void> {
     this.throwIfClosed()
     this.ask(wanted)
     if (!this.#isFetching && isFinal(this.#failure)) throw this.#failure
-    const { clock, maxWaitMs = maxTimerMs, late } = this.#options
-    const news = () => this.#news.wait()
-    // Only this timer keeps the process alive.
-    await endWithin(clock, maxWaitMs, undefined, news, () => late?.())
+    const { clock, maxWaitMs } = this.#options
+    await new Promise<void>((resolve, reject) => {
+      // Only this timer keeps the process alive.
+      const cancel = clock.later(resolve, Math.min(sinceMs + maxWaitMs - clock.monotonicMs(), maxTimerMs))
+      this.#news.wait().then(resolve, reject).finally(cancel)
+    })
+  }
+
+  throwIfLate(sinceMs: number): void {
+    const { clock, maxWaitMs, late } = this.#options
+    if (clock.monotonicMs() - sinceMs >= maxWaitMs) throw late?.()
   }
 
   /** Adds a batch that was fetched. */

@@ -66,6 +66,7 @@ export class LocalSupply implements SegmentSupply {
       fetch: (_, signal) => fetchFrom(source, memory.batchSize, signal),
       add: ({ segment, generation }, perMs) => memory.add(segment, fetchAt(segment.count, perMs, rule), generation),
       isRepeated: true,
+      maxWaitMs: Number.POSITIVE_INFINITY,
       onNews: (failure) => this.#tell(failure),
     })
     this.#prefetcher.add(first, 0)
@@ -96,8 +97,8 @@ export class LocalSupply implements SegmentSupply {
     this.#prefetcher.ask()
   }
 
-  arrival(): Promise<void> {
-    return this.#prefetcher.arrival()
+  arrival(wanted: number, sinceMs: number): Promise<void> {
+    return this.#prefetcher.arrival(wanted, sinceMs)
   }
 
   throwIfClosed(): void {

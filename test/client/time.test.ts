@@ -121,3 +121,20 @@ test('failures lead to longer and longer random pauses', async () => {
   expect(Math.max(...pauses)).toBeGreaterThan(2500)
   expect(time.monotonicMs()).toBeLessThan(600_000)
 })
+
+test('each call waits for `maxWaitMs`, also behind calls that have waited for longer', async () => {
+  const { time, state, connect } = world()
+  const client = await connect({ count: 10, prefetchAt: 1, callTimeoutMs: 60_000 })
+  client.take(10)
+  state.takesMs = 60_000
+  const waitedMs = async (afterMs: number) => {
+    await time.sleep(afterMs)
+    const startMs = time.monotonicMs()
+    await expect(client.nextAsync()).rejects.toMatchObject({ code: 'ERR_SERVICE_UNAVAILABLE' })
+    return time.monotonicMs() - startMs
+  }
+  // A second call behind each of the first two, and one that comes after both have failed.
+  const waits = await time.until(Promise.all([0, 9900, 9900, 19_000, 29_950].map(waitedMs)))
+  for (const ms of waits) expect(ms, waits.join()).toBeGreaterThanOrEqual(10_000)
+  for (const ms of waits) expect(ms, waits.join()).toBeLessThan(10_010)
+})
