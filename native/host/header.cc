@@ -47,10 +47,11 @@ Fault Header::Read(const SharedFile& file, uint64_t size, Kind wanted_kind,
   uint64_t found_size = 0;
   Fault fault = file.Size(&found_size);
   if (!fault.IsNone()) return fault;
-  if (found_size != size) {
+  const auto wrong_size = [&] {
     return corrupt("it has " + std::to_string(found_size) + " bytes and not " +
                    std::to_string(size));
-  }
+  };
+  if (found_size < kBytes) return wrong_size();
   char bytes[kBytes];
   fault = file.Read(0, bytes, sizeof bytes);
   if (!fault.IsNone()) return fault;
@@ -61,6 +62,8 @@ Fault Header::Read(const SharedFile& file, uint64_t size, Kind wanted_kind,
   if (format != kFormat) {
     return {.kind = Fault::Kind::kVersion, .path = path, .format = format};
   }
+  // After the format: another format may have another size, and is not damaged.
+  if (found_size != size) return wrong_size();
   const size_t text_length = size_t{key_length} + description_length;
   if (text_length > kTextBytes || checksum != ChecksumOf(bytes, text_length)) {
     return corrupt("the checksum of its first part is wrong");

@@ -230,17 +230,19 @@ Fault PageChain::AwaitTick(int timeout_ms) const {
   // An injected clock shows what its program wants.
   if (rules_.now_ns == nullptr) return {};
   constexpr int64_t kNsPerMs = SteadyTime::kNsPerMs;
-  const int64_t tick_ns = layout_.tick_ms * kNsPerMs;
-  const int64_t epoch_ns = layout_.epoch_ms * kNsPerMs;
   // Counted, not measured: a tool that stops the clock may stop the monotonic clock.
   int64_t budget_ns = timeout_ms * kNsPerMs;
   const uint64_t word = page_->state().word.load(std::memory_order_relaxed);
   for (;;) {
     const int64_t now_ns = rules_.now_ns();
+    const int64_t now_ms = FloorMs(now_ns);
     uint64_t now_tick;
-    if (!layout_.ToTick(FloorMs(now_ns), &now_tick)) return {};
+    if (!layout_.ToTick(now_ms, &now_tick)) return {};
     if (word != layout_.FirstSlot(now_tick + 1)) return {};
-    const int64_t left_ns = tick_ns - (now_ns - epoch_ns) % tick_ns;
+    // In milliseconds, because an epoch before 1677 has no nanoseconds in 64 bits.
+    const int64_t left_ms =
+        layout_.tick_ms - (now_ms - layout_.epoch_ms) % layout_.tick_ms;
+    const int64_t left_ns = (left_ms + now_ms) * kNsPerMs - now_ns;
     budget_ns -= left_ns;
     if (budget_ns < 0) {
       return {.kind = Fault::Kind::kEarly,

@@ -70,6 +70,11 @@ export class SlotClock implements ClaimClock {
     return this.#slots.at(this.#nowTick(), 0)
   }
 
+  /** The first slot of a tick. */
+  startOf(tick: number): bigint {
+    return this.#slots.at(tick, 0)
+  }
+
   /** Milliseconds until the next tick. */
   msLeft(): number {
     const { epochMs, tickMs } = this.#spec

@@ -20,14 +20,14 @@ export const claims: Claims = {
   randomBits,
 }
 
-function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held): Claimed {
+function takeClaim(claimant: Claimant, clock: ClaimClock, held: Held, wanted: bigint): Claimed {
   return withClaim(claimant, (path) => {
     const { from, latest, isOwn } = settledLink(path, claimant, held)
     const before = ceilingOf(path, latest, claimant, clock)
     if (!isOwn) mayTake(path, latest, claimant, clock)
     const findFloor = () => (isOwn ? before : highest(before, floorBeside(path, latest, claimant, clock)))
     const floor = findFloor()
-    const ceiling = nextCeiling(clock, held, { before, floor, isOwn })
+    const ceiling = nextCeiling(clock, held, { before, floor, isOwn, wanted })
     const link = makeAndTidy(path, latest, { ids: claimant, owner: claimant.owner, ceiling, use: 'counts' })
     if (link === undefined) return undefined
     try {
@@ -91,17 +91,18 @@ function floorBeside(path: string, latest: Latest | undefined, claimant: Claiman
  * may have been deleted: the threads issue slots below that ceiling, and the next process begins above this
  * one.
  *
- * @param found - The ceiling of the link before, and the floor of the next link.
+ * @param found - The ceiling of the link before, the floor of the next link, and a slot below its ceiling.
  */
 function nextCeiling(
   clock: ClaimClock,
   { word, ceiling }: Held,
-  found: { readonly before: bigint; readonly floor: bigint; readonly isOwn: boolean },
+  found: { readonly before: bigint; readonly floor: bigint; readonly isOwn: boolean; readonly wanted: bigint },
 ): bigint {
-  const { before, floor, isOwn } = found
+  const { before, floor, isOwn, wanted } = found
   // An own claim is raised from the word and not from the floor: several threads that meet the ceiling would
   // each raise it again.
-  const fresh = clock.ceilingFrom(isOwn ? word : highest(floor, word), isOwn)
+  const from = isOwn ? word : highest(floor, word)
+  const fresh = clock.ceilingFrom(highest(from, wanted), isOwn)
   return highest(fresh, highest(before, ceiling))
 }
 

@@ -19,7 +19,12 @@ export function observer(judged: Judged): (id: GivenId) => bigint {
   return (given) => {
     loadId(given, layout)
     const id = typeof given === 'bigint' ? given : (whole[0] as bigint)
-    const status = core.exceed(id, aheadTicks)
+    let status = core.exceed(id, aheadTicks)
+    if (status !== Status.ok && status !== Status.raised && status !== Status.ahead && status !== Status.expired) {
+      // Throws, unless the state can be reached again.
+      observe(judged)
+      status = core.exceed(id, aheadTicks)
+    }
     if (status === Status.raised) counters.raised++
     if (status !== Status.ok && (status !== Status.raised || channel?.hasSubscribers)) finish(judged, id, status)
     counters.observed++
@@ -30,9 +35,10 @@ export function observer(judged: Judged): (id: GivenId) => bigint {
 
 /** Publishes that an id is ahead of the clock, and throws if it was refused. */
 function finish(judged: Judged, id: bigint, status: number): void {
-  const { counters, policy, subject } = judged
+  const { core, counters, policy, subject } = judged
   const { layout, namespace, source } = subject
-  const { nowMs } = observe(judged)
+  // An id that was raised counts, whatever became of the node.
+  const { nowMs } = status === Status.raised ? core.observe() : observe(judged)
   if (status === Status.expired) {
     throw new GraupelError(
       'ERR_LAYOUT_EXPIRED',
@@ -51,7 +57,7 @@ function finish(judged: Judged, id: bigint, status: number): void {
   throw new GraupelError(
     'ERR_CLOCK_SKEW',
     `the id ${id} of node ${nodeOf(id, layout)} has the time ${showTime(timeMs)}, ${aheadMs} ms after ${showTime(nowMs)}, and maxAheadMs (${policy.maxAheadMs}) allows no more; compare the clocks of the hosts, and observe only ids that you trust`,
-    { retryAfterMs: aheadMs - policy.maxAheadMs, option: 'maxAheadMs' },
+    { retryAfterMs: Math.max(1, aheadMs - policy.maxAheadMs), option: 'maxAheadMs' },
   )
 }
 

@@ -70,8 +70,9 @@ export interface Claims {
    * Takes a key, or raises the ceiling of a claim that the claimant holds.
    *
    * @param held - Read while the claim is taken.
+   * @param wanted - A slot that the claimant wants to issue: the ceiling is above it.
    */
-  take(claimant: Claimant, clock: ClaimClock, held: Held): Claimed
+  take(claimant: Claimant, clock: ClaimClock, held: Held, wanted: bigint): Claimed
   /**
    * Whether a link of the claimant still exists. Called once in a tick, so that a deletion of the claim is
    * noticed.

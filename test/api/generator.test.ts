@@ -17,6 +17,12 @@ describe.each(engines)('a generator on the %s engine', (engine) => {
     time.now = 0
   })
 
+  it('takes each time in milliseconds with a fraction', () => {
+    const times = { openTimeoutMs: 0.5, maxWaitMs: 1.5, maxAheadMs: 2.5 }
+    using ids = createGenerator({ engine, node: 1, namespace: freshNamespace(), state: 'process', ...times })
+    expect(ids.next()).toBeGreaterThan(0n)
+  })
+
   it('begins at the epoch itself', () => {
     const { ids } = simulated({}, { now: 0 })
     expect(ids.take(3).map(parts)).toEqual([

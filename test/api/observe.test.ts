@@ -237,6 +237,18 @@ describe.each(engines)('observe on the %s engine', (engine) => {
     expect(caught(() => observe('x')).code).toBe('ERR_ID_INVALID')
   })
 
+  it('asks no clock for an id below the next one, and asks again if the clock was wrong for a moment', () => {
+    const times: number[] = []
+    const { ids } = simulatedOn(engine)({ clock: () => times.shift() ?? 1000 })
+    ids.next()
+    times.push(Number.NaN)
+    expect(ids.observe(idAt(999, 1))).toBe(idAt(999, 1))
+    expect(times.splice(0)).toEqual([Number.NaN])
+    times.push(-1)
+    expect(ids.observe(idAt(1500, 1))).toBe(idAt(1500, 1))
+    expect(parts(ids.next())).toEqual([1500, 0])
+  })
+
   it('is published if the id is ahead of the clock', () => {
     const { ids } = simulated({ maxAheadMs: 20 })
     const heard: unknown[] = []

@@ -16,7 +16,7 @@ import {
 } from './claims.ts'
 
 /** Takes a claim like a thread that has not raised the floor yet: the other threads do not have the link. */
-const takeInSecret = (own: Own) => claims.take(own, clock, own.held)
+const takeInSecret = (own: Own) => claims.take(own, clock, own.held, 0n)
 const looks = () => vi.spyOn(Atomics, 'wait').mockReturnValue('timed-out')
 
 describe('threads that take a claim at once', () => {

@@ -56,7 +56,7 @@ export type Own = ReturnType<typeof claimant>
 
 /** Takes a claim, and keeps its link like the js engine. Adds the number of the link. */
 export function take(own: Own) {
-  const claimed = claims.take(own, clock, own.held)
+  const claimed = claims.take(own, clock, own.held, 0n)
   own.held.link = claimed.link
   return { number: latestOf(own)?.number, ...claimed }
 }

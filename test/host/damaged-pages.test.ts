@@ -37,6 +37,11 @@ const wrongBytes: readonly [string, string, Bytes][] = [
   ['has nothing but zeros', 'ERR_STATE_CORRUPT', { damage: (bytes) => bytes.fill(0) }],
   ['begins as something else', 'ERR_STATE_CORRUPT', { at: (bytes) => void bytes.write('GRAUPEL\n') }],
   ['has another format', 'ERR_STATE_MISMATCH', { at: u32(headerAt.format, 2) }],
+  [
+    'has another format and another length',
+    'ERR_STATE_MISMATCH',
+    { at: u32(headerAt.format, 2), damage: (bytes) => Buffer.concat([bytes, Buffer.alloc(1)]) },
+  ],
   ['is a state file', 'ERR_STATE_CORRUPT', { at: u32(headerAt.kind, 2) }],
   ['is of no known kind', 'ERR_STATE_CORRUPT', { at: u32(headerAt.kind, 7) }],
   ['has a wrong byte in its header', 'ERR_STATE_CORRUPT', { damage: (bytes) => bytes.fill(1, 20, 21) }],

@@ -54,14 +54,18 @@ export class JsClaim {
     if (isClaimed ? nowTick === this.#checkedTick : link === 0) return
     const isThere = () => this.#claims.isHeld(this.#claimant, this.#state.link)
     // Twice, because another thread may have made a link meanwhile, and removed the link that was looked for.
-    if (!isClaimed || (!isThere() && !isThere())) this.take()
+    if (!isClaimed || (!isThere() && !isThere())) this.take(nowTick)
     this.#checkedTick = nowTick
   }
 
-  /** Takes the key for this process, or raises its ceiling. @throws GraupelError as {@link Claims} says */
-  take(): void {
+  /**
+   * Takes the key for this process, or raises its ceiling above a tick, which may be of another clock than
+   * that of the claim. @throws GraupelError as {@link Claims} says
+   */
+  take(tick = 0): void {
     const state = this.#state
-    const { from, link, isOwn, floor, ceiling } = this.#claims.take(this.#claimant, this.#clock, state)
+    const wanted = this.#clock.startOf(tick)
+    const { from, link, isOwn, floor, ceiling } = this.#claims.take(this.#claimant, this.#clock, state, wanted)
     if (!isOwn) {
       state.raiseFloor(floor)
       // Ids below the floor may have the time of the floor, so a clock that shows an earlier time is behind.
@@ -71,7 +75,7 @@ export class JsClaim {
     if (state.moveLink(from, link)) state.markClaimed()
     // Another thread has made a link meanwhile. If the claim was deleted in between, the ceiling of that link
     // may be below the ceiling that was just raised, so it is raised as well.
-    else this.take()
+    else this.take(tick)
   }
 
   /** Ends a generator. The last one gives the key back, so that another process can take it at once. */

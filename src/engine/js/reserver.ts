@@ -60,7 +60,7 @@ export class Reserver {
   reserveRun(nowTick: number, limitTick: number): Reserved {
     const size = this.#nextSize(nowTick)
     const reserved = this.#reserve(nowTick, () => this.state.reserve(nowTick, limitTick, size, true, this.#start))
-    if (reserved === 'reserved') this.#beginRun(nowTick, size)
+    if (reserved === 'reserved') this.#beginRun(nowTick, size, false)
     return reserved
   }
 
@@ -70,11 +70,7 @@ export class Reserver {
    */
   reserveUnusedRun(nowTick: number, size = this.#nextSize(nowTick)): Reserved {
     const reserved = this.#reserve(nowTick, () => this.state.reserveUnused(nowTick, size))
-    if (reserved === 'reserved') {
-      this.#beginRun(nowTick, size)
-      this.run.holder = this.id
-      this.run.reused = true
-    }
+    if (reserved === 'reserved') this.#beginRun(nowTick, size, true)
     return reserved
   }
 
@@ -111,8 +107,10 @@ export class Reserver {
       nowTick <= run.tick && run.tick - nowTick <= run.span && (run.holder === 0 || run.holder === this.id)
     const count = isUsable ? Math.min(to - from, run.end - run.sequence) : 0
     if (count > 0) {
-      writer.writeRange(array, from, { tick: run.tick, sequence: run.sequence, count })
+      const { tick, sequence } = run
+      // Before they are written, because the call may end there, as in `#beginRun`.
       run.sequence += count
+      writer.writeRange(array, from, { tick, sequence, count })
     }
     return count
   }
@@ -134,7 +132,7 @@ export class Reserver {
     claim?.check(nowTick)
     let reserved = reserve()
     while (reserved === 'ceiling' && claim !== undefined) {
-      claim.take()
+      claim.take(nowTick)
       reserved = reserve()
     }
     if (reserved === 'reserved') this.reservations++
@@ -148,20 +146,27 @@ export class Reserver {
     return Math.max(1, Math.min(size * 2, Math.floor(2 ** this.spec.sequenceBits / 64)))
   }
 
-  /** Makes the range that was just reserved the thread's run. */
-  #beginRun(nowTick: number, size: number): void {
-    const run = this.run
+  /**
+   * Makes the range that was just reserved the thread's run.
+   *
+   * A `timeout` of `node:vm` or a debugger may end the program at any call of a function, and the thread goes
+   * on. So the run is empty until all of it is set, and no function is called after its base.
+   */
+  #beginRun(nowTick: number, size: number, reused: boolean): void {
+    const { run, writer, id } = this
     const { tick, sequence, count } = this.state.range
     const { epochMs, tickMs } = this.spec
+    endRun(run)
+    writer.setBase(run, tick)
     run.tick = tick
     run.span = tick - nowTick
     run.fromMs = epochMs + nowTick * tickMs
     run.untilMs = epochMs + (tick + 1) * tickMs
+    run.size = size
+    // Slots of another tick than the present are for the policy that obtained them.
+    run.holder = !reused && tick === nowTick ? 0 : id
+    run.reused = reused
     run.sequence = sequence
     run.end = sequence + count
-    run.size = size
-    run.holder = 0
-    run.reused = false
-    this.writer.setBase(run, tick)
   }
 }

@@ -114,6 +114,7 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
         ...noFile,
         ...spec.state,
         ...link,
+        openTimeoutMs: Math.ceil(spec.openTimeoutMs),
         kind: stateKinds[spec.state.kind],
         maxTick: BigInt(spec.maxTick),
         sequenceStart: startModes[spec.sequenceStart],
@@ -199,19 +200,25 @@ export function nativeEngine(binding: Binding, errorOf: (fault: Fault, opened?: 
       const upper = words32[high] as number
       const lower = words32[low] as number
       if (upper < this.#passedHigh || (upper === this.#passedHigh && lower <= this.#passedLow)) return Status.ok
-      if (this.#clock !== undefined) {
-        numbers[nowAt] = this.#clock()
-        id64[0] = id
-      }
-      words32[handleAt] = this.#handle
-      numbers[limitAt] = aheadTicks
-      binding.exceed()
-      const status = words32[statusAt] as number
+      let status = this.#exceedAt(Number.MIN_SAFE_INTEGER, id, aheadTicks)
+      // A clock of the program's is asked only if the word is not above the id already.
+      if (status === Status.beforeEpoch && this.#clock !== undefined)
+        status = this.#exceedAt(this.#clock(), id, aheadTicks)
       if (status === Status.ok || status === Status.raised) {
         this.#passedHigh = upper
         this.#passedLow = lower
       }
       return status
+    }
+
+    /** @param nowMs - For a clock of the program's. */
+    #exceedAt(nowMs: number, id: bigint, aheadTicks: number): number {
+      id64[0] = id
+      numbers[nowAt] = nowMs
+      numbers[limitAt] = aheadTicks
+      words32[handleAt] = this.#handle
+      binding.exceed()
+      return words32[statusAt] as number
     }
 
     raise({ floor = 0n, highTick = 0, observedTick = 0, ceiling }: Bounds): bigint {
