@@ -23,7 +23,7 @@ const unnamed = [
     'AtMost53',
     'BrandedCall',
     'BrandedView',
-    'CheckedId',
+    'Checked',
     'ClientTagsOf',
     'FormatOf',
     'BrandedName',

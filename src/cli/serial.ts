@@ -21,8 +21,9 @@ export const serialManual: Manual<typeof flags> = {
   flags,
   notes: [
     'Placeholders are {yyyy} or {yy}, {MM}, {dd}, {HH}, {mm}, {ss} and {SSS}, also',
-    'joined as {yyyyMMdd}; {node}, or the node fields by their names; and',
-    '{sequence}. {node:6} writes six digits. {{ and }} stand for braces. Example:',
+    'joined as {yyyyMMdd}; {node}, or the node fields by their names; the tags',
+    'by their names; and {sequence}. {node:6} writes six digits. {{ and }} stand',
+    'for braces. Example:',
     "  graupel serial --pattern '001{yyyyMMddHHmmssSSS}{node}{sequence}' ID",
     'If the only ID or SERIAL is -, the standard input is read, one a line.',
   ],

@@ -1,4 +1,4 @@
-import { rangeError, show, typeError } from '../core/errors.js'
+import { rangeError, reasonOf, show, typeError } from '../core/errors.js'
 import { whole } from '../core/typed-array.js'
 import { type Field, type GivenId, genuineLayout, type IsNarrow, type Layout, loadId } from '../layout/index.js'
 
@@ -130,7 +130,7 @@ export function schemaOf<Output, Input = string>(
     try {
       return { value: read(value) }
     } catch (error) {
-      return { issues: [{ message: (error as Error).message, code: 'ERR_ID_INVALID' }] }
+      return { issues: [{ message: reasonOf(error), code: 'ERR_ID_INVALID' }] }
     }
   }
   const describing =

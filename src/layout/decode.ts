@@ -147,7 +147,8 @@ const partNames = ['timestampMs', 'node', 'sequence', 'timestamp', 'fields', 'ta
  * by default.
  * @param layout - The layout of the id.
  * @throws TypeError, RangeError `ERR_ID_INVALID` for a time or sequence that the layout cannot hold;
- * TypeError, RangeError `ERR_NODE_INVALID`; `ERR_OPTION_INVALID` for tags.
+ * TypeError, RangeError `ERR_NODE_INVALID`, `ERR_LAYOUT_INVALID`; `ERR_OPTION_INVALID` for tags; TypeError
+ * `ERR_OPTION_UNKNOWN`.
  * @example
  * const parts = { timestampMs: 1462015105796, node: { worker: 1, process: 0 }, sequence: 7 }
  * composeId(parts, layouts.discord) // 175928847299117063n
@@ -173,8 +174,8 @@ export function composeId<F extends readonly Field[]>(parts: IdParts<F>, layout:
     fields,
     tags = {},
   } = ownProperties<IdParts>(parts as IdParts, partNames, 'ERR_ID_INVALID', 'the part')
-  if (typeof timestampMs !== 'number' || Number.isNaN(timestampMs)) {
-    throw rangeError(
+  if (typeof timestampMs !== 'number') {
+    throw typeError(
       'ERR_ID_INVALID',
       `timestampMs is ${show(timestampMs)}; pass milliseconds since 1970, such as Date.now() or date.getTime()`,
     )

@@ -7,12 +7,10 @@ import type { Field, GivenId, Layout } from './layout.js'
 declare const checked: unique symbol
 
 /**
- * The type that {@link isId} gives an id. If the type of the value was known, it has a mark: a guard for a
- * plain `string` would mean that no other value is a string. @internal
+ * The type that a guard gives a value. If the type of the value was known, it has a mark: a guard for a plain
+ * `string` would mean that no other value is a string. @internal
  */
-export type CheckedId<V, F extends readonly Field[]> = unknown extends V
-  ? GivenId<F>
-  : GivenId<F> & { readonly [checked]: true }
+export type Checked<V, Of> = unknown extends V ? Of : Of & { readonly [checked]: true }
 
 /**
  * Whether {@link decode} takes a value as an id: a bigint from 0 to 2^64 - 1, or its decimal digits as
@@ -32,7 +30,7 @@ export type CheckedId<V, F extends readonly Field[]> = unknown extends V
 export function isId<V, F extends readonly Field[] = readonly Field[]>(
   value: V,
   layout?: Layout<F>,
-): value is V & CheckedId<V, F>
+): value is V & Checked<V, GivenId<F>>
 export function isId(value: unknown, index: number): value is bigint | string
 export function isId<F extends readonly Field[]>(value: unknown, layout?: Layout<F> | number): boolean {
   if (layout === undefined || typeof layout === 'number') return load(value)

@@ -11,7 +11,7 @@ export {
   timestampMsOf,
 } from './decode.js'
 export { checkMakesIds, defineLayout, genuineLayout } from './define.js'
-export { isId, loadId, toId } from './id.js'
+export { type Checked, isId, loadId, toId } from './id.js'
 export type { Field, GivenId, IsNarrow, NodeFieldOf, TagOf, TagPlacement, TagRole } from './layout.js'
 export { fieldsText, isSameLayout, Layout, type LayoutSpec, type Placement } from './layout.js'
 export { combineNode, type NodeOf, shiftNode } from './node.js'

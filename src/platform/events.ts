@@ -78,7 +78,7 @@ export interface LeaseEvent {
    * - `parked`, with `error` if the store could not be told
    * - `moved` to a node, perhaps the same node
    * - `released`, with `error` if the store could not be told: the node is free when its window has passed
-   * - `ended`: no other node was free
+   * - `ended`, with `error`: no other node was free, or a record is damaged or of another version
    */
   type:
     | 'acquired'
@@ -101,7 +101,10 @@ export interface LeaseEvent {
   namespace: string
   /** The node that the lease has, or had last. Not with `waiting` and `standby` before the first node. */
   node?: number
-  /** Ids stay before this time; milliseconds since 1970. Not with `waiting` before the first node. */
+  /**
+   * Ids stay before this time; milliseconds since 1970. Not with `waiting` and `standby` before the first
+   * node.
+   */
   ceilingMs?: number
   /**
    * The place of the records: server, database, schema, table or prefix. Only with `acquired` and `moved`, if
@@ -112,7 +115,7 @@ export interface LeaseEvent {
   untilMs?: number
   /** The `owner` of the lease that has the node; only with `standby`. */
   holder?: string
-  /** The error of the store; only with `unreachable`, `ended` and `released`. */
+  /** The error of the store; only with `unreachable`, `ended`, `parked` and `released`. */
   error?: Error
 }
 

@@ -25,8 +25,8 @@ export interface SegmentOptions {
    */
   store: Store | LeafAllocStore
   /**
-   * The name of the things that are numbered, such as `orders`: 1 to 128 characters. With Leaf's table, the
-   * `biz_tag`.
+   * The name of the things that are numbered, such as `orders`: 1 to 128 characters, and at most 240 when it
+   * is percent-encoded. With Leaf's table, the `biz_tag`.
    */
   name: string
   /**
@@ -183,7 +183,7 @@ function readSteps({ store, step, minStep, maxStep, batchMs, prefetchAt, callTim
   return {
     first: isOfTable ? undefined : first,
     least: isOfTable && minStep === undefined ? undefined : least,
-    most: readRow('maxStep', maxStep, { read: whole, least: isOfTable ? least : first, byDefault: usualMost }),
+    most: readRow('maxStep', maxStep, { read: whole, least: isOfTable ? (minStep ?? 1) : first, byDefault: usualMost }),
     batchMs,
     prefetchAt,
     leadMs: leadCalls * callTimeoutMs,

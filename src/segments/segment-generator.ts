@@ -68,8 +68,9 @@ export interface SegmentGenerator extends Iterable<bigint>, Disposable {
   /** Counts what this generator has made and has left. */
   stats(this: void): SegmentStats
   /**
-   * Closes the generator, and the generators that other threads made with its handle. The numbers that are
-   * left are never used. Later calls throw `ERR_CLOSED`, and waiting calls reject with it.
+   * Closes the generator; in the thread that fetches, also those that other threads made with its handle. The
+   * numbers that are left are never used. Later calls throw `ERR_CLOSED`, and waiting calls reject with it;
+   * another thread first hands out what it has taken.
    */
   close(this: void): void
 }

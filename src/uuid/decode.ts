@@ -2,6 +2,7 @@ import { blockText, isUuidText, loadUuid, uuidText } from '../codec/uuid.js'
 import { rangeError, show, typeError } from '../core/errors.js'
 import { type Instant, toMs } from '../core/moment.js'
 import {
+  type Checked,
   composeId,
   type DecodedTags,
   decode,
@@ -58,7 +59,8 @@ export const block: DataView = /* @__PURE__ */ (() => new DataView(new ArrayBuff
  * isUuid('019A8F2E-6B1C-7000-8070-ABCDEF012345') // true
  * isUuid('{019a8f2e-6b1c-7000-8070-abcdef012345}') // false
  */
-export function isUuid(value: unknown): value is string {
+export function isUuid<V>(value: V): value is V & Checked<V, string>
+export function isUuid(value: unknown): boolean {
   return isUuidText(value)
 }
 
@@ -108,7 +110,7 @@ export function uuidBytes(uuid: string | Uint8Array): Uint8Array {
  * @param uuid - Its text, in either case, with or without braces; or 16 bytes.
  * @param layout - The layout of the generator. A number is the index of a callback, and is ignored.
  * @throws TypeError, RangeError `ERR_ID_INVALID`, also for a UUID that no generator of the layout makes;
- * TypeError `ERR_LAYOUT_INVALID`.
+ * TypeError, RangeError `ERR_LAYOUT_INVALID`.
  * @example
  * decodeUuid('017f22e2-79b0-7cc3-98c4-dc0c0c07398f').timestamp.toISOString() // '2022-02-22T19:22:22.000Z'
  */

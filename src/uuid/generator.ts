@@ -60,7 +60,8 @@ export interface UuidGenerator<S extends IdSource = IdGenerator> extends RandomU
   /** Makes one UUID without blocking the event loop, as `ids.nextAsync` does. */
   nextAsync(this: void): Promise<string>
   /**
-   * Fills an array with UUIDs of 16 bytes in ascending order, and returns it. Blocks as `ids.fill`.
+   * Fills an array with UUIDs of 16 bytes, and returns it. They ascend, if `ids` is a generator. Blocks as
+   * `ids.fill`.
    *
    * @throws TypeError, RangeError `ERR_ARRAY_INVALID`, also if its length is no multiple of 16; as `next`,
    * with `filled`: how many UUIDs are at the front.
@@ -88,14 +89,15 @@ export interface UuidGenerator<S extends IdSource = IdGenerator> extends RandomU
 
 /**
  * Makes a generator of UUIDs (RFC 9562, version 7). Time, node and sequence are those of an id of the same
- * node, so two UUIDs are never equal, whatever their random bits are, and they sort as they were made.
+ * node, so two UUIDs are never equal, whatever their random bits are, and they sort as ids of `ids` do.
  *
  * The random bits, of which there are at least 40, keep them apart from UUIDs of other programs, and make
  * them hard to guess.
  *
  * @param options - The options of `createGenerator`, and `version`; or `ids`, a generator or a client to take
  * the slots from, and `version`.
- * @throws as `createGenerator`; RangeError `ERR_LAYOUT_INVALID` if sequence and node have more than 34 bits.
+ * @throws as `createGenerator`; RangeError `ERR_LAYOUT_INVALID` if sequence, node and tags have more than 34
+ * bits, or the sequence more than 32.
  * @example
  * const uuids = createUuidGenerator({ node: 7 })
  * decodeUuid(uuids.next(), layouts.twitter).node // 7
@@ -166,7 +168,7 @@ class Uuids implements UuidGenerator<IdSource> {
     define(this, 'next', Numbers.inHalves(ids, write) ?? (() => text(next())))
     define(this, 'nextAsync', async () => text(await nextAsync()))
     define(this, 'nextBytes', (given?: Uint8Array, position = 0): Uint8Array => {
-      const target = given ?? new Uint8Array(16)
+      const target = given === undefined ? new Uint8Array(16) : given
       // Without an array, the second argument is the index that Array.from() passes.
       const at = given === undefined ? 0 : position
       checkBytes(target, at)

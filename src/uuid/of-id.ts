@@ -25,7 +25,8 @@ export interface UuidKeyOptions {
  * With a key, these bits prove that a holder of the key has made it.
  *
  * @param id - A bigint, or the id in decimal digits. A number, if the layout has at most 53 bits.
- * @param layout - The layout that it was made with. Its sequence and node have at most 34 bits.
+ * @param layout - The layout that it was made with. Its sequence, node and tags have at most 34 bits,
+ * and its sequence at most 32.
  * @throws TypeError, RangeError `ERR_ID_INVALID`, `ERR_LAYOUT_INVALID`, `ERR_KEY_INVALID`,
  * `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`.
  * @example
@@ -54,7 +55,7 @@ export function uuidOf<F extends readonly Field[]>(
  * all others.
  *
  * @throws TypeError, RangeError as {@link uuidOf}. A forged UUID is `ERR_ID_INVALID`, except with a
- * probability of 2^-(74 - s - n), for s bits of sequence and n of node: 2^-52 with `layouts.twitter`.
+ * probability of 2^-(74 - n), for n bits of sequence, node and tags: 2^-52 with `layouts.twitter`.
  * @example
  * idOfUuid('0181ab11-8149-7000-97a0-000000000000', layouts.twitter) // 1541815603606036480n
  */

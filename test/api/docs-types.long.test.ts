@@ -51,7 +51,7 @@ const entries = read('docs/api.md')
   }))
 
 /** Names in docs/api.md that no entry exports. */
-const unexported = ['declare const brand: unique symbol, idBrand: unique symbol', 'type CheckedId<V, F> = V | F'].join(
+const unexported = ['declare const brand: unique symbol, idBrand: unique symbol', 'type Checked<V, Of> = V | Of'].join(
   '; ',
 )
 

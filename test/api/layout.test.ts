@@ -376,14 +376,21 @@ describe('composeId', () => {
     ['a time before the epoch', { timestampMs: layouts.twitter.epochMs - 1, node: 0 }],
     ['the moment of expiry', { timestampMs: layouts.twitter.expiresAt.getTime(), node: 0 }],
     ['a time that is NaN', { timestampMs: Number.NaN, node: 0 }],
-    ['a time that is a bigint', { timestampMs: 1n, node: 0 }],
-    ['a time in text', { timestampMs: '1656432460105', node: 0 }],
-    ['a time as a Date', { timestampMs: new Date(1656432460105), node: 0 }],
     ['a sequence too wide', { timestampMs: 1656432460105, node: 0, sequence: 4096 }],
     ['a fractional sequence', { timestampMs: 1656432460105, node: 0, sequence: 0.5 }],
   ])('refuses %s', (_, parts) => {
     const error = caught(() => composeId(parts as never, layouts.twitter))
     expect(error).toBeInstanceOf(RangeError)
+    expect(error.code).toBe('ERR_ID_INVALID')
+  })
+
+  it.each([
+    ['a time that is a bigint', { timestampMs: 1n, node: 0 }],
+    ['a time in text', { timestampMs: '1656432460105', node: 0 }],
+    ['a time as a Date', { timestampMs: new Date(1656432460105), node: 0 }],
+  ])('refuses %s by its type', (_, parts) => {
+    const error = caught(() => composeId(parts as never, layouts.twitter))
+    expect(error).toBeInstanceOf(TypeError)
     expect(error.code).toBe('ERR_ID_INVALID')
   })
 

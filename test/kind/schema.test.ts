@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { defineLayout, isId, type Layout, layouts } from 'graupel'
-import { idSchema } from 'graupel/kind'
+import { defineKind, idSchema, uuidSchema } from 'graupel/kind'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { caught } from '../support/engines.js'
 
@@ -99,4 +99,18 @@ describe('the schema of a layout', () => {
       })
     }
   })
+})
+
+it.each([null, 'no error'])('tells in text why a value is refused that throws %j when it is shown', (thrown) => {
+  const value = {
+    get [Symbol.toStringTag]() {
+      throw thrown
+    },
+  }
+  const order = defineKind({ prefix: 'ord', layout: layouts.twitter })
+  expect(order.is(value)).toBe(false)
+  for (const { '~standard': standard } of [order.schema, idSchema(layouts.twitter), uuidSchema()]) {
+    const { issues } = standard.validate(value) as StandardSchemaV1.FailureResult
+    expect(issues[0]?.message).toEqual(expect.any(String))
+  }
 })

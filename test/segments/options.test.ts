@@ -153,3 +153,19 @@ describe('the signal', () => {
     await expect(creation).rejects.toBe(reason)
   })
 })
+
+it("maxStep may be below the usual step if the step is that of Leaf's table", async () => {
+  let last = 0n
+  const takeSegment = async (_: string, count = 100) => {
+    last += BigInt(count)
+    return { first: last - BigInt(count) + 1n, count }
+  }
+  const store = { name: 'leaf', takeSegment } as never
+  const orders = await createSegmentGenerator({ store, name: 'orders', maxStep: 500 })
+  orders.take(50)
+  expect(orders.stats().step).toBe(100)
+  orders.close()
+  expect(await refused({ store, name: 'orders', minStep: 10, maxStep: 9 })).toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+  })
+})

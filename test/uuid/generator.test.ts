@@ -124,6 +124,7 @@ it.each<[string, unknown, number | undefined]>([
   ['numbers of another kind', new Uint16Array(16), undefined],
   ['a position without room', new Uint8Array(20), 5],
   ['a position below 0', new Uint8Array(20), -1],
+  ['null', null, 0],
 ])('refuses to write to %s, and makes no id', (_, array, at) => {
   const uuids = createUuidGenerator({ ids: testGenerator() })
   const call = () => (at === undefined ? uuids.fill(array as Uint8Array) : uuids.nextBytes(array as Uint8Array, at))

@@ -194,6 +194,7 @@ it.each<[string, (uuids: RandomUuidGenerator) => unknown, string]>([
   ['15 bytes', (uuids) => uuids.fill(new Uint8Array(15)), 'ERR_ARRAY_INVALID'],
   ['shared memory', (uuids) => uuids.fill(new Uint8Array(new SharedArrayBuffer(16))), 'ERR_ARRAY_INVALID'],
   ['a place without room', (uuids) => uuids.nextBytes(new Uint8Array(20), 5), 'ERR_ARRAY_INVALID'],
+  ['null', (uuids) => uuids.nextBytes(null as never), 'ERR_ARRAY_INVALID'],
   ['a count below 0', (uuids) => uuids.take(-1), 'ERR_OPTION_INVALID'],
   ['a node that is random', () => createUuidGenerator({ node: 'random' as never }), 'ERR_NODE_INVALID'],
 ])('refuses %s', (_, call, code) => {

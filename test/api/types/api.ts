@@ -39,7 +39,7 @@ import {
 } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
 import type { AheadEvent as AheadEventOfTests } from 'graupel/testing'
-import { type AheadEvent, type EngineEvent, uuidOf } from 'graupel/uuid'
+import { type AheadEvent, type EngineEvent, isUuid, uuidOf } from 'graupel/uuid'
 
 const twitter = createGenerator({ node: { datacenter: 1, worker: 7 } })
 const id: bigint = twitter.next()
@@ -84,6 +84,7 @@ decode(1, layouts.discord)
 declare const parameter: unknown
 if (isId(parameter, layouts.discord)) decode(parameter, layouts.discord)
 export const length: number = isId(text) ? 0 : text.length
+export const lengthOfUuid: number = isUuid(text) ? 0 : text.length
 declare const query: { id?: string; ids?: string | string[] | null }
 export const lengths: (number | undefined)[] = [
   isId(query.id) ? query.id.length : query.id?.length,

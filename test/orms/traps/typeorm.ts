@@ -1,7 +1,7 @@
 // Proves when TypeORM makes ids, on PostgreSQL.
 import 'reflect-metadata'
 import { createGenerator } from 'graupel'
-import { BeforeInsert, DataSource, Entity, PrimaryColumn } from 'typeorm'
+import { BeforeInsert, DataSource, Entity, ManyToOne, PrimaryColumn } from 'typeorm'
 
 const ids = createGenerator({ node: 7 })
 
@@ -24,11 +24,20 @@ class ByField {
 
 @Entity('bigints')
 class ByTransformer {
-  @PrimaryColumn('bigint', { transformer: { to: String, from: BigInt } })
+  @PrimaryColumn('bigint', { transformer: { to: String, from: (id) => (id === null ? null : BigInt(id)) } })
   id: bigint
 }
 
-const entities = [ByHook, ByField, ByTransformer]
+@Entity('lines')
+class Line {
+  @PrimaryColumn()
+  number: number
+
+  @ManyToOne(() => ByTransformer)
+  order: ByTransformer | null
+}
+
+const entities = [ByHook, ByField, ByTransformer, Line]
 const url = process.env.DATABASE_URL
 const source = await new DataSource({ type: 'postgres', url, entities, synchronize: true }).initialize()
 
@@ -48,6 +57,14 @@ const byTransformer = source.getRepository(ByTransformer)
 await byTransformer.insert({ id: 2124552026368012289n })
 const found = await byTransformer.findOneByOrFail({ id: 2124552026368012289n })
 found.id // 2124552026368012289n
+const lines = source.getRepository(Line)
+await lines.save([
+  { number: 1, order: found },
+  { number: 2, order: null },
+])
+const read = await lines.find({ relations: { order: true }, order: { number: 'ASC' } })
+read[0].order.id // 2124552026368012289n
+read[1].order // null
 
 await source.destroy()
 console.log('true')
