@@ -48,11 +48,11 @@ const sliceUs = 1000
 /**
  * Makes a call at each planned time of a spinning loop, and measures when its result is there.
  *
- * @param call - Is given the number of the call. A promise may settle after later calls have begun.
+ * @param call - A promise that it returns may settle after later calls have begun.
  */
 export async function pace(
   { perSecond, seconds }: Plan,
-  call: (index: number) => unknown,
+  call: () => unknown,
   isAsync = false,
 ): Promise<Latencies> {
   const us = new Float64Array(Math.floor(perSecond * seconds))
@@ -72,7 +72,7 @@ export async function pace(
     for (const end = Math.min(us.length, index + inSlice); index < end; index++) {
       const dueUs = startUs + index * everyUs
       while (performance.now() * 1000 < dueUs);
-      const made = call(index)
+      const made = call()
       if (!isAsync) {
         us[index] = performance.now() * 1000 - dueUs
         continue

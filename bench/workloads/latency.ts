@@ -67,18 +67,27 @@ async function rounds(yardstick: Turn, own: Turn, { isQuick }: RunOptions): Prom
 }
 
 interface Calls {
-  /** Makes the ids of the call with this number. */
-  call(index: number): unknown
-  isAsync?: boolean
+  /** Called before each turn and at the end. No latency has its time in it. */
+  begin(): void
+  /** Makes an id. */
+  call(): unknown
+  isAsync: boolean
 }
 
 /** Measures calls in this process beside a loop that only reads the clock. */
-async function inProcess({ call, isAsync = false }: Calls, options: RunOptions) {
-  const turn = (call: (index: number) => unknown) => (seconds: number) =>
+async function inProcess({ begin, call, isAsync }: Calls, options: RunOptions) {
+  const turn = (call: () => unknown) => (seconds: number) =>
     pace({ perSecond: callsPerSecond, seconds }, call, isAsync)
   const done = Promise.resolve()
   const nothing = isAsync ? () => done : () => {}
-  return rounds(turn(nothing), turn(call), options)
+  const own = turn(call)
+  const begun = (seconds: number) => {
+    begin()
+    return own(seconds)
+  }
+  const outcome = await rounds(turn(nothing), begun, options)
+  begin()
+  return outcome
 }
 
 /** Measures the calls of a generator of ids, or of numbers. */
@@ -98,31 +107,19 @@ function ofGenerator(name: string, title: string, method: 'next' | 'nextAsync', 
   }
 }
 
-/** Keeps the ids of calls, and adds them to the ledger when a turn begins again. */
+/** Keeps the ids of calls, and adds them to the ledger before the next turn. */
 function keeping(kept: BigUint64Array, ledger: Ledger, make: () => unknown, isAsync: boolean): Calls {
   let count = 0
-  const begin = (index: number) => {
-    if (index > 0) return
-    ledger.add(kept.slice(0, count))
-    count = 0
-  }
   const keep = (id: unknown) => {
     kept[count++] = id as bigint
   }
-  if (!isAsync) {
-    return {
-      call(index) {
-        begin(index)
-        keep(make())
-      },
-    }
-  }
   return {
     isAsync,
-    call(index) {
-      begin(index)
-      return (make() as Promise<bigint>).then(keep)
+    begin() {
+      ledger.add(kept.slice(0, count))
+      count = 0
     },
+    call: isAsync ? () => (make() as Promise<bigint>).then(keep) : () => keep(make()),
   }
 }
 

@@ -194,13 +194,20 @@ Fault PageChain::MoveToNext() {
 
 // Opens the page at the path, or makes one that follows `former`.
 Fault PageChain::OpenPage(const Page* former, std::shared_ptr<Page>* page) const {
+  // The link by which the process was last let into a page beside a claim, by the
+  // page's path: a chain without a link may follow. Guarded by the mutex of
+  // OpenPages().
+  static auto& links = *new std::unordered_map<std::string, PageLink>;
   const Identity identity{std::string(key_), *description_};
-  Fault fault = Page::Open(identity, rules_.parent, former, page);
-  const bool is_known = rules_.link.name.empty() && former != nullptr;
-  if (fault.IsNone()) {
-    fault = (*page)->CheckClaim(is_known ? former->link() : rules_.link);
-  }
-  return fault;
+  const Fault fault = Page::Open(identity, rules_.parent, former, page);
+  if (!fault.IsNone()) return fault;
+  const std::string& path = (*page)->path();
+  const auto known = links.find(path);
+  const bool is_known = rules_.link.name.empty() && known != links.end();
+  Fault claimed = (*page)->CheckClaim(is_known ? known->second : rules_.link);
+  const PageLink& link = (*page)->link();
+  if (claimed.IsNone() && !link.name.empty()) links[path] = link;
+  return claimed;
 }
 
 void PageChain::Remember() const {

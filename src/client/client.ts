@@ -136,9 +136,10 @@ class Client extends Numbers implements BaseClient {
 
   /** Waits for the first ids. @throws GraupelError as `nextAsync` */
   async begin(): Promise<void> {
-    const { prefetcher, batches, service, clock } = this.#shared
-    await prefetcher.arrival(1, clock.monotonicMs())
-    if (!batches.left) throw service.late()
+    const { prefetcher, clock } = this.#shared
+    const sinceMs = clock.monotonicMs()
+    await prefetcher.arrival(1, sinceMs)
+    prefetcher.throwIfLate(sinceMs)
   }
 
   get layout(): Layout {

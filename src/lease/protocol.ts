@@ -112,6 +112,8 @@ export class LeaseProtocol {
     const written = await this.#write(holding, { ...record, ceiling }, signal)
     if (written === undefined) return 'lost'
     const landed = 'record' in written ? written : written.other
+    // An attempt on the same node that was given up.
+    if (landed.record.isReleased) return 'lapsed'
     if (!this.#parts.rules.durable) {
       // If the write took until the ceiling, another process may have had the node, and the server may have
       // forgotten that process. So the write counts only if the ceiling has not passed.

@@ -181,7 +181,7 @@ export class Renewal implements HookedLease {
       await this.#move(signal)
     } catch (error) {
       // Work that has aborted this one abandons the attempt itself.
-      if (!signal.aborted) await this.#acquisition.abandon().catch(() => {})
+      if (!signal.aborted) await this.#acquisition.abandon(signal).catch(() => {})
       this.#queue.leave('failed', signal)
       if (!signal.aborted) this.#publication.change({ failure: 'parked', failureDetail: 0 })
       throw error
@@ -273,7 +273,7 @@ export class Renewal implements HookedLease {
   }
 
   /** Ends the lease, because no node could be acquired. */
-  async #end(error: Error): Promise<void> {
+  #end(error: Error): void {
     this.#queue.enter('refused')
     hookedLeases.delete(this)
     this.#node.seal()
@@ -283,6 +283,6 @@ export class Renewal implements HookedLease {
     this.#publication.change({ status: 'ended', failure: failureOf(error), failureDetail: detail })
     this.#publication.publish('ended', { error })
     this.#over.abort(endedError(this.#publication.view, error))
-    await this.#acquisition.abandon().catch(() => {})
+    void this.#acquisition.abandon().catch(() => {})
   }
 }

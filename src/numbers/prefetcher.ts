@@ -96,17 +96,21 @@ export class Prefetcher<B> implements Supply {
     this.throwIfClosed()
     this.ask(wanted)
     if (!this.#isFetching && isFinal(this.#failure)) throw this.#failure
-    const { clock, maxWaitMs } = this.#options
     await new Promise<void>((resolve, reject) => {
       // Only this timer keeps the process alive.
-      const cancel = clock.later(resolve, Math.min(sinceMs + maxWaitMs - clock.monotonicMs(), maxTimerMs))
+      const cancel = this.#options.clock.later(resolve, Math.min(this.#leftMs(sinceMs), maxTimerMs))
       this.#news.wait().then(resolve, reject).finally(cancel)
     })
   }
 
   throwIfLate(sinceMs: number): void {
-    const { clock, maxWaitMs, late } = this.#options
-    if (clock.monotonicMs() - sinceMs >= maxWaitMs) throw late?.()
+    if (this.#leftMs(sinceMs) <= 0) throw this.#options.late?.()
+  }
+
+  /** How long a call may wait, in milliseconds. Only time in which no batch comes counts. */
+  #leftMs(sinceMs: number): number {
+    const { clock, maxWaitMs } = this.#options
+    return Math.max(sinceMs, this.#addedMs) + maxWaitMs - clock.monotonicMs()
   }
 
   /** Adds a batch that was fetched. */

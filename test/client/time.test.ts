@@ -138,3 +138,15 @@ test('each call waits for `maxWaitMs`, also behind calls that have waited for lo
   for (const ms of waits) expect(ms, waits.join()).toBeGreaterThanOrEqual(10_000)
   for (const ms of waits) expect(ms, waits.join()).toBeLessThan(10_010)
 })
+
+test('a call that gets ids all the time goes on for longer than `maxWaitMs`', async () => {
+  const { time, state, connect } = world()
+  const client = await connect({ count: 100, maxCount: 100, prefetchAt: 1 })
+  state.takesMs = 1000
+  const startMs = time.monotonicMs()
+  const [filled, behind] = await time.until(
+    Promise.all([client.fillAsync(new BigUint64Array(2500)), client.nextAsync()]),
+  )
+  expect(time.monotonicMs() - startMs).toBeGreaterThan(20_000)
+  expect(new Set([...filled, behind]).size).toBe(2501)
+})
