@@ -50,11 +50,7 @@ const sliceUs = 1000
  *
  * @param call - A promise that it returns may settle after later calls have begun.
  */
-export async function pace(
-  { perSecond, seconds }: Plan,
-  call: () => unknown,
-  isAsync = false,
-): Promise<Latencies> {
+export async function pace({ perSecond, seconds }: Plan, call: () => unknown, isAsync = false): Promise<Latencies> {
   const us = new Float64Array(Math.floor(perSecond * seconds))
   const everyUs = 1e6 / perSecond
   const inSlice = Math.max(1, Math.floor(sliceUs / everyUs))

@@ -76,8 +76,7 @@ interface Calls {
 
 /** Measures calls in this process beside a loop that only reads the clock. */
 async function inProcess({ begin, call, isAsync }: Calls, options: RunOptions) {
-  const turn = (call: () => unknown) => (seconds: number) =>
-    pace({ perSecond: callsPerSecond, seconds }, call, isAsync)
+  const turn = (call: () => unknown) => (seconds: number) => pace({ perSecond: callsPerSecond, seconds }, call, isAsync)
   const done = Promise.resolve()
   const nothing = isAsync ? () => done : () => {}
   const own = turn(call)
