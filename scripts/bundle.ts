@@ -127,6 +127,8 @@ function optionsOf(names: readonly string[], folder = 'src'): InputOptions {
     platform: 'neutral',
     resolve: { extensionAlias: { '.js': ['.ts'] } },
     external: ['#platform', '#cipher', './binaries.cjs', /^@noble\/ciphers\//, /^node:/],
+    // No comments with the paths of sources.
+    experimental: { attachDebugInfo: 'none' },
   }
 }
 

@@ -136,10 +136,9 @@ class Client extends Numbers implements BaseClient {
 
   /** Waits for the first ids. @throws GraupelError as `nextAsync` */
   async begin(): Promise<void> {
-    const { prefetcher, clock } = this.#shared
-    const sinceMs = clock.monotonicMs()
-    await prefetcher.arrival(1, sinceMs)
-    prefetcher.throwIfLate(sinceMs)
+    const shared = this.#shared
+    await shared.prefetcher.arrival(1, shared.clock.monotonicMs())
+    if (!shared.batches.left) throw shared.service.late()
   }
 
   get layout(): Layout {

@@ -17,7 +17,7 @@ export interface Supply {
    */
   arrival(wanted: number, sinceMs: number): Promise<void>
   /** @throws Error if a call has waited for too long. */
-  throwIfLate?(sinceMs: number): void
+  throwIfLate(sinceMs: number): void
   /** Why the last attempt has failed; `undefined` after an attempt that has succeeded. */
   readonly failure: Error | undefined
   /** @throws GraupelError `ERR_CLOSED` */
@@ -56,7 +56,7 @@ export class FetchedNumbers implements MoreNumbers {
   round(task: Task, sinceMs: number): Round {
     if (task.proceed() === 'done') return 'done'
     if (this.#refill(task)) return 'again'
-    this.#supply.throwIfLate?.(sinceMs)
+    this.#supply.throwIfLate(sinceMs)
     return this.#supply.arrival(task.missing, sinceMs)
   }
 

@@ -50,7 +50,7 @@ export interface PrefetcherOptions<B> {
   readonly isRepeated: boolean
   /** How long a call waits. */
   readonly maxWaitMs: number
-  /** Makes the error of a call that has waited for so long. */
+  /** Makes the error of a call that has waited for so long. Only `throwIfLate` needs it. */
   late?(): Error
   /** Called after every attempt. */
   onNews?(failure: Error | undefined): void
@@ -104,13 +104,12 @@ export class Prefetcher<B> implements Supply {
   }
 
   throwIfLate(sinceMs: number): void {
-    if (this.#leftMs(sinceMs) <= 0) throw this.#options.late?.()
+    if (this.#leftMs(sinceMs) <= 0) throw (this.#options.late as () => Error)()
   }
 
   /** How long a call may wait, in milliseconds. Only time in which no batch comes counts. */
   #leftMs(sinceMs: number): number {
-    const { clock, maxWaitMs } = this.#options
-    return Math.max(sinceMs, this.#addedMs) + maxWaitMs - clock.monotonicMs()
+    return Math.max(sinceMs, this.#addedMs) + this.#options.maxWaitMs - this.#options.clock.monotonicMs()
   }
 
   /** Adds a batch that was fetched. */

@@ -97,6 +97,9 @@ export class LocalSupply implements SegmentSupply {
     this.#prefetcher.ask()
   }
 
+  /** Calls wait for as long as it takes. */
+  throwIfLate(): void {}
+
   arrival(wanted: number, sinceMs: number): Promise<void> {
     return this.#prefetcher.arrival(wanted, sinceMs)
   }

@@ -131,6 +131,9 @@ export class RemoteSupply implements SegmentSupply {
     await this.#news.wait()
   }
 
+  /** Calls wait for as long as the other thread answers. */
+  throwIfLate(): void {}
+
   /** The thread that fetches may have closed the memory, and its message may be on its way. */
   throwIfClosed(): void {
     if (this.#isClosed || this.memory.isClosed) throw this.#closedError()
