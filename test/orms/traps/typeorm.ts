@@ -30,7 +30,7 @@ class ByTransformer {
 
 @Entity('lines')
 class Line {
-  @PrimaryColumn()
+  @PrimaryColumn('int')
   number: number
 
   @ManyToOne(() => ByTransformer)
