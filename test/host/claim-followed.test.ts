@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { createGenerator } from 'graupel'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { freshNamespace } from '../support/engines.js'
@@ -15,23 +17,47 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
+/** A worker with a generator. It answers each message with an id or the code of an error. */
+async function workerOf(options: object) {
+  const program = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    const ids = require('graupel').createGenerator(workerData)
+    parentPort.on('message', () => {
+      try {
+        parentPort.postMessage(ids.next())
+      } catch (error) {
+        parentPort.postMessage(error.code)
+      }
+    })`
+  const worker = new Worker(program, { eval: true, workerData: options })
+  return {
+    async next(): Promise<bigint> {
+      worker.postMessage('next')
+      const [id] = await once(worker, 'message')
+      return id
+    },
+    end: () => worker.terminate(),
+  }
+}
+
 describeWith(['native'], 'a generator of the process', () => {
-  it('follows its word into a page beside the claim of a js engine, also if the page is no longer open', () => {
+  it('follows its word into a page beside the claim of a js engine, also if the page is no longer open', async () => {
     const own = { node: 7, namespace: freshNamespace() }
     const ids: bigint[] = []
     {
       using js = createGenerator({ ...own, engine: 'js' })
       ids.push(js.next())
     }
-    using ofProcess = createGenerator({ ...own, engine: 'native', state: 'process' })
-    ids.push(ofProcess.next())
+    const ofProcess = await workerOf({ ...own, engine: 'native', state: 'process' })
+    ids.push(await ofProcess.next())
     for (let round = 0; round < 2; round++) {
       using ofHost = createGenerator({ ...own, engine: 'native' })
       ids.push(ofHost.next())
       ofHost.close()
-      ids.push(ofProcess.next(), ofProcess.next())
+      ids.push(await ofProcess.next(), await ofProcess.next())
     }
-    expect(ids.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(ids)
+    await ofProcess.end()
     expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(ids)
   })
 })
