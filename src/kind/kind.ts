@@ -46,7 +46,7 @@ export interface Kind<P extends string = string, Id = bigint, Given = bigint | s
   text(this: void, id: OwnId<P, Given>): KindText<P>
   /**
    * Reads the id of a text. Nothing is trimmed, skipped or converted: `text` of the id gives the same text,
-   * unless that has an older key than the first.
+   * unless an older key than the first has made the text.
    *
    * @throws TypeError, RangeError `ERR_ID_INVALID` for a text that `text` makes of no id.
    */

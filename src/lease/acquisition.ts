@@ -73,7 +73,8 @@ export class Acquisition {
       if (!this.isOnSameMachine) this.#token = newToken()
       this.#generation = readGeneration()
       this.#sent = readClocks(platform)
-      // Otherwise this attempt would wait for the ceiling of the attempt before.
+      // If the write of the attempt before has landed without an answer, this attempt would wait for the
+      // ceiling of that write.
       await this.abandon(signal)
       const got = await this.protocol.acquire(this.#token, signal)
       if ('held' in got) {

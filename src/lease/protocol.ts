@@ -112,7 +112,7 @@ export class LeaseProtocol {
     const written = await this.#write(holding, { ...record, ceiling }, signal)
     if (written === undefined) return 'lost'
     const landed = 'record' in written ? written : written.other
-    // An attempt on the same node that was given up.
+    // An acquisition without an answer had taken the same node, and has given it back.
     if (landed.record.isReleased) return 'lapsed'
     if (!this.#parts.rules.durable) {
       // If the write took until the ceiling, another process may have had the node, and the server may have

@@ -180,7 +180,7 @@ export class Renewal implements HookedLease {
     try {
       await this.#move(signal)
     } catch (error) {
-      // Work that has aborted this one abandons the attempt itself.
+      // If `park()` or `release()` has aborted this work, the work of that call gives the attempt back.
       if (!signal.aborted) await this.#acquisition.abandon(signal).catch(() => {})
       this.#queue.leave('failed', signal)
       if (!signal.aborted) this.#publication.change({ failure: 'parked', failureDetail: 0 })

@@ -107,7 +107,7 @@ export class Prefetcher<B> implements Supply {
     if (this.#leftMs(sinceMs) <= 0) throw (this.#options.late as () => Error)()
   }
 
-  /** How long a call may wait, in milliseconds. Only time in which no batch comes counts. */
+  /** How long a call may still wait, in milliseconds. The wait begins anew with each batch that comes. */
   #leftMs(sinceMs: number): number {
     return Math.max(sinceMs, this.#addedMs) + this.#options.maxWaitMs - this.#options.clock.monotonicMs()
   }
