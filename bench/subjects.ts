@@ -255,7 +255,6 @@ export const subjects: readonly Subject[] = [
   // processes.
   store('memory', 'memory', ['lease-calls']),
   store('sqlite-libsql', 'SQLite, libsql', ['lease-calls']),
-  store('sqlite-better-sqlite3', 'SQLite, better-sqlite3', ['lease-calls']),
   store('redis-ioredis', 'Redis, ioredis'),
   store('redis-node-redis', 'Redis, node-redis', ['lease-calls']),
   store('postgres-pg', 'PostgreSQL, pg'),

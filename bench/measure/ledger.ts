@@ -4,8 +4,9 @@ import type { Check, Stamp } from '../contract.ts'
 const maxKept = 2 ** 23
 
 const isLittleEndian = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1
-const low = isLittleEndian ? 0 : 1
-const high = 1 - low
+/** Where the halves of an id are in an array of 32 bits. */
+export const low = isLittleEndian ? 0 : 1
+export const high = 1 - low
 
 /**
  * Checks ids between the timed batches. While each id is above the id before, there is no repeat. If the

@@ -23,7 +23,6 @@ export function missingFor(name: string): string | undefined {
 export function installClients() {
   console.error('  npm ci in test/stores')
   load('pg')
-  load('better-sqlite3', 'better-sqlite3')
 }
 
 /** Starts the server of a store, lets `use` use one client, and ends the client and the server. */

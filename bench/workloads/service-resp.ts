@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { count, digits } from '../bars.ts'
 import type { Workload } from '../contract.ts'
-import { pinLoad, withServers, wrk } from '../measure/load.ts'
+import { pinLoad, withServers } from '../measure/load.ts'
 import { freePort, missingForResp, respLoad } from '../measure/resp-load.ts'
 import { turns } from '../measure/turns.ts'
 import { checkOf } from './service.ts'
@@ -15,18 +15,13 @@ interface Row {
   /** The key of the service's INCR. */
   key: string
   depth: number
-  /**
-   * The other server in the turns: redis-server with as many commands at once, or the service itself over
-   * HTTP.
-   */
-  beside: 'redis' | 'http'
 }
 
-/** Sends as many commands as the service answers. */
-function row({ name, title, unit, key, depth, beside }: Row): Workload {
+/** Sends as many commands as the service answers, in turns with redis-server and as many at once. */
+function row({ name, title, unit, key, depth }: Row): Workload {
   return {
     ...{ name, title, unit, section: 'The id service', of: 'service', isHigherBetter: true },
-    yardstick: beside === 'redis' ? "redis-server's INCR" : 'the service over HTTP',
+    yardstick: "redis-server's INCR",
     missing: missingForResp,
     async run({ build = root }, options) {
       pinLoad()
@@ -34,13 +29,8 @@ function row({ name, title, unit, key, depth, beside }: Row): Workload {
         const port = await freePort()
         const server = await start('--resp', `${port}`)
         const own = respLoad({ server, port, command: ['INCR', key], depth })
-        let yardstick: (seconds: number) => Promise<{ rate: number; cpuUs: number }>
-        if (beside === 'redis') {
-          const port = await freePort()
-          yardstick = respLoad({ server: await redis(port), port, command: ['INCR', 'orders'], depth })
-        } else {
-          yardstick = (seconds) => wrk(server, { path: '/v1/ids', accept: 'application/json', seconds })
-        }
+        const other = await freePort()
+        const yardstick = respLoad({ server: await redis(other), port: other, command: ['INCR', 'orders'], depth })
         const { counted, over, disturbed } = await turns(yardstick, own, options)
         const rate = over(({ yardstickRate }) => yardstickRate)
         const cpu = [over(({ own }) => own.cpuUs).median, over(({ before }) => before.cpuUs).median]
@@ -66,11 +56,10 @@ export const serviceResp = [
     unit: 'ids/s',
     key: ids,
     depth: 16,
-    beside: 'redis',
   }),
   row({
     ...{ name: 'service-resp-numbers', title: 'INCR of a segment, 16 at once', unit: 'numbers/s' },
-    ...{ key: numbers, depth: 16, beside: 'redis' },
+    ...{ key: numbers, depth: 16 },
   }),
   row({
     name: 'service-resp-one',
@@ -78,6 +67,5 @@ export const serviceResp = [
     unit: 'ids/s',
     key: ids,
     depth: 1,
-    beside: 'http',
   }),
 ]

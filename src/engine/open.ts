@@ -44,22 +44,25 @@ function openUntraced(kind: EngineKind, spec: CoreSpec): Core {
  * process. @internal
  */
 export function openUnasked(kind: EngineKind, spec: CoreSpec): Core {
-  const reopen = (spec: CoreSpec) => openUntraced(kind, spec)
-  if (kind === 'native') return openNative(spec, reopen)
+  if (kind === 'native') return openNative(spec)
   const states = statesFor(spec)
   // Lets the table have the present generation.
   readGeneration()
-  return new JsCore(spec, states, reopen)
+  return JsCore.open(spec, states, reopenJs)
 }
+
+// One function for all cores of an engine: a function for each would be a tenth of a generator's memory.
+const reopenJs = (spec: CoreSpec) => openUntraced('js', spec)
+const reopenNative = (spec: CoreSpec) => openUntraced('native', spec)
 
 /** Reads the clock of generators without a `clock` function; milliseconds since 1970. @internal */
 export function clockMs(kind: EngineKind): number {
   return kind === 'native' ? requireNative().binding.wallMs() : platform.wallMs()
 }
 
-function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
+function openNative(spec: CoreSpec): Core {
   const { binding } = requireNative()
-  const core = openBesideClaim(spec, reopen)
+  const core = openBesideClaim(spec)
   // process.exit() and uncaught errors do not tear the environment down, so nothing else writes the exact
   // words to the files.
   if (spec.state.kind === 'file' && !closesFilesAtExit) {
@@ -70,11 +73,11 @@ function openNative(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
 }
 
 /** Opens a key natively. If the key has a claim, the claim first leaves the key to the page. */
-function openBesideClaim(spec: CoreSpec, reopen: (spec: CoreSpec) => Core): Core {
+function openBesideClaim(spec: CoreSpec): Core {
   let link: PageLink | undefined
   for (let openings = 1; ; openings++) {
     try {
-      return requireNative().open(spec, link, reopen)
+      return requireNative().open(spec, link, reopenNative)
     } catch (error) {
       if (!(error instanceof ClaimedError) || platform.claims === undefined || openings === maxOpenings) throw error
       const nowMs = typeof spec.clock === 'function' ? spec.clock : platform.wallMs

@@ -147,5 +147,5 @@ const tableBytes = 32 * 1024
  */
 function open(spec: CoreSpec): Core {
   const table = new StateTable(new ArrayBuffer(tableBytes))
-  return new JsCore(spec, new ThreadStates(table, { ...platform, claims: undefined }), open)
+  return JsCore.open(spec, new ThreadStates(table, { ...platform, claims: undefined }), open)
 }

@@ -30,7 +30,6 @@ const observation: Observation = { ...noObservation }
 export class JsCore implements Core {
   readonly #clock: () => number
   readonly #reopen: (spec: CoreSpec) => Core
-  readonly #states: ThreadStates
   /** The lower 32 bits of the present generation of the machine, and of the spec's. */
   readonly #present: Int32Array
   #generation: number
@@ -50,29 +49,38 @@ export class JsCore implements Core {
    * @param reopen - Opens the core that replaces this one in `moveTo`; a core of the same engine.
    * @throws GraupelError as {@link Claims} says, if the state is of the host.
    */
-  constructor(
-    spec: CoreSpec,
-    states: ThreadStates,
+  static open(spec: CoreSpec, states: ThreadStates, reopen: (spec: CoreSpec) => Core): JsCore {
+    const clock = clockFor(spec, states.clocks)
+    const reserver = new Reserver(spec, states)
+    const core = new JsCore(clock, reserver, states.table.generationWord, spec.generation | 0, reopen)
+    if (!spec.history) return core
+    try {
+      reserver.state.enableHistory(Math.max(0, core.#tickAt(spec.nowMs)))
+    } catch (error) {
+      reserver.close()
+      throw error
+    }
+    return core
+  }
+
+  // A spec is not kept: it would be a quarter of a generator's memory.
+  private constructor(
+    clock: () => number,
+    reserver: Reserver,
+    present: Int32Array,
+    generation: number,
     reopen: (spec: CoreSpec) => Core,
     viewed?: { readonly core: JsCore; readonly tagBits: bigint },
   ) {
-    this.#clock = clockFor(spec, states.clocks)
-    this.#states = states
-    this.#viewed = viewed
+    this.#clock = clock
+    this.#present = present
+    this.#generation = generation
     this.#reopen = reopen
-    this.#present = states.table.generationWord
-    this.#generation = spec.generation | 0
-    this.#reserver = viewed === undefined ? new Reserver(spec, states) : viewed.core.#reserver
-    this.#writer = viewed === undefined ? this.#reserver.writer : new IdWriter(spec, viewed.tagBits)
-    this.#run = this.#reserver.run
-    this.#id = this.#reserver.id
-    if (!spec.history || viewed !== undefined) return
-    try {
-      this.#reserver.state.enableHistory(Math.max(0, this.#tickAt(spec.nowMs)))
-    } catch (error) {
-      this.#reserver.close()
-      throw error
-    }
+    this.#viewed = viewed
+    this.#reserver = reserver
+    this.#writer = viewed === undefined ? reserver.writer : new IdWriter(reserver.geometry, viewed.tagBits)
+    this.#run = reserver.run
+    this.#id = reserver.id
   }
 
   get id(): bigint {
@@ -162,9 +170,9 @@ export class JsCore implements Core {
     if (this.#isClosed) return 0
     if (permit !== undefined) return this.#fillPermitted(array, from, to, permit)
     const nowTick = this.#tickAt(this.#clock())
-    // The clock is a user's function, and may have detached the array. Then nothing is filled, and the caller
+    // The clock may be a user's function, which has detached the array. Then nothing is filled, and the caller
     // checks the array.
-    if (typeof this.#reserver.spec.clock === 'function' && lengthGetter.call(array) === 0) return 0
+    if (lengthGetter.call(array) === 0) return 0
     if (this.#statusAt(nowTick) !== Status.ok || this.#isClosed) return 0
     return this.#fillPermitted(array, from, to, { nowTick, limitTick: nowTick })
   }
@@ -184,8 +192,8 @@ export class JsCore implements Core {
   exceed(id: bigint, aheadTicks: number): number {
     if (this.#isClosed) return Status.closed
     id64[0] = id
-    const { state, spec } = this.#reserver
-    const shift = spec.timestampShift
+    const { state, geometry } = this.#reserver
+    const shift = geometry.timestampShift
     const upper = this.idHigh
     const lower = this.idLow
     if (upper < this.#passedHigh || (upper === this.#passedHigh && lower <= this.#passedLow)) return Status.ok
@@ -194,7 +202,7 @@ export class JsCore implements Core {
     const idTick = shift < 32 ? above + (lower >>> shift) : upper >>> (shift - 32)
     // The word is at the end of the run or above.
     if (idTick < this.#run.tick) return Status.ok
-    const slot = slotAbove(spec, id)
+    const slot = slotAbove(geometry, id)
     if (slot === undefined) return Status.expired
     const isBelow = state.word < slot
     if (isBelow) {
@@ -231,17 +239,15 @@ export class JsCore implements Core {
   }
 
   view(tagBits: bigint): JsCore {
-    const { spec } = this.#reserver
-    const view = new JsCore(spec, this.#states, this.#reopen, { core: this, tagBits })
-    view.#generation = this.#generation
-    return view
+    const viewed = { core: this, tagBits }
+    return new JsCore(this.#clock, this.#reserver, this.#present, this.#generation, this.#reopen, viewed)
   }
 
   follow(): void {
     if (this.#viewed === undefined || this.#isClosed) return
     const { core, tagBits } = this.#viewed
     this.#share(core)
-    this.#writer = new IdWriter(this.#reserver.spec, tagBits)
+    this.#writer = new IdWriter(this.#reserver.geometry, tagBits)
   }
 
   #share(other: JsCore): void {
@@ -267,17 +273,18 @@ export class JsCore implements Core {
 
   /** Whether callers raise the ceiling. The claim of a key raises its ceiling by itself. */
   get #hasCeiling(): boolean {
-    return this.#reserver.spec.state.kind === 'lease'
+    return this.#reserver.isLeased
   }
 
   #tickAt(nowMs: number): number {
-    return Math.floor((nowMs - this.#reserver.spec.epochMs) / this.#reserver.spec.tickMs)
+    const { epochMs, tickMs } = this.#reserver.geometry
+    return Math.floor((nowMs - epochMs) / tickMs)
   }
 
   #statusAt(nowTick: number): number {
     if (this.#isClosed) return Status.closed
     if (nowTick < 0) return Status.beforeEpoch
-    return nowTick > this.#reserver.spec.maxTick ? Status.expired : Status.ok
+    return nowTick > this.#reserver.geometry.maxTick ? Status.expired : Status.ok
   }
 
   #refill(nowMs: number): number {

@@ -8,6 +8,18 @@ export interface BaseId {
   baseHigh: number
 }
 
+/** The layout and the node of ids. Generators of one state have them in common. */
+export type IdGeometry = Pick<
+  CoreSpec,
+  'epochMs' | 'tickMs' | 'maxTick' | 'sequenceBits' | 'sequenceShift' | 'timestampShift' | 'nodeBits'
+>
+
+/** Copies the geometry of a spec, which has a user's function besides. */
+export function geometryOf(spec: CoreSpec): IdGeometry {
+  const { epochMs, tickMs, maxTick, sequenceBits, sequenceShift, timestampShift, nodeBits } = spec
+  return { epochMs, tickMs, maxTick, sequenceBits, sequenceShift, timestampShift, nodeBits }
+}
+
 /** Composes ids from slots, for one layout and node, and the tags of a view. */
 export class IdWriter {
   /** The sequence lies in the lower half of the id, so integer arithmetic suffices. */
@@ -21,15 +33,15 @@ export class IdWriter {
   readonly #tagHigh: number
 
   /** @param tagBits - The tags, shifted as in an id. */
-  constructor(spec: CoreSpec, tagBits = 0n) {
+  constructor(geometry: IdGeometry, tagBits = 0n) {
     this.#tagLow = Number(BigInt.asUintN(32, tagBits))
     this.#tagHigh = Number(tagBits >> 32n)
-    this.#isNarrow = spec.sequenceShift + spec.sequenceBits <= 32
-    this.#capacity = 2 ** spec.sequenceBits
-    this.#sequenceShift = spec.sequenceShift
-    this.#timestampShift = spec.timestampShift
-    this.#nodeLow = Number(BigInt.asUintN(32, spec.nodeBits))
-    this.#nodeHigh = Number(spec.nodeBits >> 32n)
+    this.#isNarrow = geometry.sequenceShift + geometry.sequenceBits <= 32
+    this.#capacity = 2 ** geometry.sequenceBits
+    this.#sequenceShift = geometry.sequenceShift
+    this.#timestampShift = geometry.timestampShift
+    this.#nodeLow = Number(BigInt.asUintN(32, geometry.nodeBits))
+    this.#nodeHigh = Number(geometry.nodeBits >> 32n)
   }
 
   /** Sets the base of a tick, without tags, because all views share a run. */

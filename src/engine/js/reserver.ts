@@ -1,5 +1,5 @@
 import type { CoreSpec, IdArray } from '../../state/engine.js'
-import type { IdWriter } from './id-writer.js'
+import type { IdGeometry, IdWriter } from './id-writer.js'
 import { type Reserved, SequenceStart, type State } from './state.js'
 import { endRun, type Run, type ThreadState, type ThreadStates } from './thread-states.js'
 
@@ -12,11 +12,12 @@ const lowestCeiling = 1n
  * Makes the reservations of one generator, and the thread's runs of them, and fills arrays. Not the hot path.
  */
 export class Reserver {
-  readonly spec: CoreSpec
   /** Names the generator as the holder of a run. */
   readonly id = ++lastId
   /** How many reservations the generator has made. */
   reservations = 0
+  /** Whether the state is below the ceiling of a lease. */
+  readonly isLeased: boolean
   readonly #own: ThreadState
   /** `undefined` for a sequence that begins with 0. */
   readonly #start: SequenceStart | undefined
@@ -24,14 +25,14 @@ export class Reserver {
   /** @throws GraupelError as {@link Claims} says, if the state is of the host. */
   constructor(spec: CoreSpec, states: ThreadStates) {
     this.#own = states.of(spec)
-    this.spec = spec
+    this.isLeased = spec.state.kind === 'lease'
     const { state, claim } = this.#own
     const { sequenceStart, seed, sequenceBits } = spec
     this.#start = sequenceStart === 'zero' ? undefined : new SequenceStart(sequenceStart, seed, sequenceBits)
     state.enter()
     try {
       // A generator with a lease issues nothing before the lease has raised the ceiling.
-      if (spec.state.kind === 'lease') state.raiseCeiling(lowestCeiling)
+      if (this.isLeased) state.raiseCeiling(lowestCeiling)
       if (spec.state.kind === 'host') claim?.open(states.sleep, spec.openTimeoutMs)
     } catch (error) {
       this.close()
@@ -45,6 +46,10 @@ export class Reserver {
 
   get run(): Run {
     return this.#own.run
+  }
+
+  get geometry(): IdGeometry {
+    return this.#own.geometry
   }
 
   get writer(): IdWriter {
@@ -143,7 +148,7 @@ export class Reserver {
   #nextSize(nowTick: number): number {
     const { size, tick, span } = this.run
     if (size === 0 || tick - span !== nowTick) return 1
-    return Math.max(1, Math.min(size * 2, Math.floor(2 ** this.spec.sequenceBits / 64)))
+    return Math.max(1, Math.min(size * 2, Math.floor(2 ** this.geometry.sequenceBits / 64)))
   }
 
   /**
@@ -153,9 +158,9 @@ export class Reserver {
    * on. So the run is empty until all of it is set, and no function is called after its base.
    */
   #beginRun(nowTick: number, size: number, reused: boolean): void {
-    const { run, writer, id } = this
+    const { run, writer, id, geometry } = this
     const { tick, sequence, count } = this.state.range
-    const { epochMs, tickMs } = this.spec
+    const { epochMs, tickMs } = geometry
     endRun(run)
     writer.setBase(run, tick)
     run.tick = tick

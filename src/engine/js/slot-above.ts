@@ -1,6 +1,4 @@
-import type { CoreSpec } from '../../state/engine.js'
-
-type IdGeometry = Pick<CoreSpec, 'timestampShift' | 'sequenceShift' | 'sequenceBits' | 'nodeBits' | 'maxTick'>
+import type { IdGeometry } from './id-writer.js'
 
 /**
  * Finds the least slot whose id is larger than `id`, an id of any node of the layout; `undefined` if there is

@@ -3,7 +3,7 @@ import type { CoreSpec } from '../../state/engine.js'
 import type { StateTable } from '../../state/table.js'
 import { JsClaim } from './claim.js'
 import { clockFor, type SystemClocks } from './clock.js'
-import { type BaseId, IdWriter } from './id-writer.js'
+import { type BaseId, geometryOf, type IdGeometry, IdWriter } from './id-writer.js'
 import { State } from './state.js'
 
 /**
@@ -66,6 +66,7 @@ export function dropBelow(run: Run, tick: number, sequence: number): void {
 export interface ThreadState {
   readonly state: State
   readonly run: Run
+  readonly geometry: IdGeometry
   readonly writer: IdWriter
   /** `undefined` if no claims keep other processes away, or a lease does. */
   readonly claim: JsClaim | undefined
@@ -107,7 +108,8 @@ export class ThreadStates {
       const clock = clockFor(spec, this.clocks)
       const hasClaim = claims !== undefined && spec.state.kind !== 'lease'
       const claim = hasClaim ? new JsClaim(claims, table.token(claims.randomBits), state, spec, clock) : undefined
-      found = { state, run: emptyRun(), writer: new IdWriter(spec), claim }
+      const geometry = geometryOf(spec)
+      found = { state, run: emptyRun(), geometry, writer: new IdWriter(geometry), claim }
       this.#open.set(key, found)
     }
     return found
