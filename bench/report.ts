@@ -26,6 +26,19 @@ export function resultOf(report: Report, workload: Workload, subject: string): R
   return find(report.results, workload.name, subject, machineOf(report, workload).node)
 }
 
+/** The release of Node with long-term support, which readers look for first. */
+const longTerm = 'v24.'
+
+/** Returns the result on the release with long-term support, or else on the version that ran the bench. */
+export function firstResultOf(report: Report, workload: Workload, subject: string): Result | undefined {
+  const isOfIt = (one: Result) => one.workload === workload.name && one.subject === subject
+  return report.results.find((one) => isOfIt(one) && isLongTerm(one.node)) ?? resultOf(report, workload, subject)
+}
+
+function isLongTerm(node: string) {
+  return node.startsWith(longTerm)
+}
+
 /** A row for each result on the version of Node that ran the bench for its section. */
 export function rowsOf(report: Report, workloads: readonly Workload[], subjects: readonly Subject[]): string[][] {
   const rivals = rivalNames(subjects)
@@ -68,8 +81,8 @@ export function barRows(report: Report, workloads: readonly Workload[], subjects
 }
 
 /**
- * The versions of Node beside each other, the version that ran the bench first; the first row is the head. No
- * rows for one version.
+ * The versions of Node beside each other, the release with long-term support first; the first row is the
+ * head. No rows for one version.
  */
 export function nodeRows(
   { results }: Report,
@@ -77,13 +90,13 @@ export function nodeRows(
   subjects: readonly Subject[],
 ): string[][] {
   const compared = workloads.filter(({ onEveryNode }) => onEveryNode)
+  const found = results.filter(({ workload }) => compared.some(({ name }) => name === workload))
   // A run has its results in the order of `--nodes`.
-  const nodes = new Set(
-    results.filter(({ workload }) => compared.some(({ name }) => name === workload)).map(({ node }) => node),
-  )
+  const nodes = [...new Set(found.map(({ node }) => node))]
+  nodes.sort((a, b) => Number(isLongTerm(b)) - Number(isLongTerm(a)))
   const rows = compared.flatMap((workload) =>
     subjects.flatMap((subject) => {
-      const cells = [...nodes].map((node) => {
+      const cells = nodes.map((node) => {
         const outcome = find(results, workload.name, subject.name, node)?.outcome
         const ratio = outcome?.ratio === undefined ? '' : `${digits(outcome.ratio.median)} ×`
         return outcome === undefined ? '' : `${digits(outcome.figure.median)} ns, ${ratio}`

@@ -20,6 +20,7 @@ function start(
     title,
     section,
     unit: 'ms',
+    yardstick: 'an empty module',
     async run(subject, { isQuick }) {
       const code = codeFor(subject)
       if (code === undefined) return undefined
@@ -31,11 +32,9 @@ function start(
         idle.push(await timed(empty))
         times.push(await timed(code))
       }
-      const emptyMs = spread(idle).median
-      return {
-        figure: spread(times.map((ms) => ms - emptyMs)),
-        note: `the empty module takes ${emptyMs.toFixed(1)} ms`,
-      }
+      const yardstick = spread(idle)
+      const above = times.map((ms) => ms - yardstick.median)
+      return { figure: spread(above), yardstick, ratio: spread(above.map((ms) => ms / yardstick.median)) }
     },
   }
 }
