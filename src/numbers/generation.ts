@@ -1,4 +1,5 @@
 import { platform } from '#platform'
+import { GraupelError } from '../core/errors.js'
 import { makeGenerationReader } from '../engine/native/core.js'
 import { generationIn } from '../state/table.js'
 import { findAddon } from './addon.js'
@@ -21,6 +22,23 @@ export function generationReader(): ReadGeneration {
 /** The generation before a fetch. */
 export function presentGeneration(): number {
   return generationReader()()
+}
+
+/**
+ * Checks that the readings of this thread can be compared with those of other threads. A thread with neither
+ * the memory of the states nor the addon reads 0, and would take all numbers of the others for those of
+ * another machine.
+ *
+ * @throws GraupelError `ERR_STATE_UNREACHABLE`
+ */
+export function checkComparable(): void {
+  if (!platform.claims || findAddon() !== undefined) return
+  const memory = platform.stateMemory()
+  if (!('unreachable' in memory)) return
+  throw new GraupelError(
+    'ERR_STATE_UNREACHABLE',
+    `this thread cannot see when the numbers that threads share may no longer be used: ${memory.unreachable}; import 'graupel' in the main thread before it starts workers`,
+  )
 }
 
 /**

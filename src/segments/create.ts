@@ -18,7 +18,7 @@ import type { Segment, SegmentSource } from './range.js'
 import { type SegmentGenerator, SegmentNumbers } from './segment-generator.js'
 import { StoreSource } from './store-source.js'
 import { LocalSupply } from './supply.js'
-import { hasChannels, RemoteSupply, unshareable } from './thread-channel.js'
+import { checkShareable, RemoteSupply } from './thread-channel.js'
 
 /**
  * Creates a generator of numbers from segments: ranges of a store, of which the next is fetched while the
@@ -29,8 +29,8 @@ import { hasChannels, RemoteSupply, unshareable } from './thread-channel.js'
  * pass only the `handle`.
  * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`; RangeError
  * `ERR_SEGMENT_OVERFLOW`; GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`,
- * `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the
- * reason of `signal`.
+ * `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs, and
+ * for a handle where `handle` throws it; the reason of `signal`.
  * @example
  * const orders = await createSegmentGenerator({ store, name: 'orders' })
  * orders.next() // 1n
@@ -62,7 +62,7 @@ async function begin(options: ResolvedOptions): Promise<SegmentGenerator> {
 function follow(options: SegmentHandleOptions): SegmentGenerator {
   const { handle } = readOptions(options, ['handle'], '{ handle }')
   checkHandle(handle)
-  if (!hasChannels()) throw unshareable()
+  checkShareable()
   const { monotonicMs, later } = platform
   return new SegmentNumbers(handle, new RemoteSupply(handle, later), { monotonicMs, later })
 }

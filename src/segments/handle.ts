@@ -2,7 +2,7 @@ import { show, typeError } from '../core/errors.js'
 import { memoryBytes } from './memory.js'
 import { maxStride } from './range.js'
 
-const handleFormat = 'graupel segments 2'
+const handleFormat = 'graupel segments 3'
 
 /** The numbers of a segment generator, in every thread. */
 export interface SegmentInfo {

@@ -14,11 +14,13 @@ const words = {
   batchSize: 3,
   /** Failed attempts to fetch a segment, for stats(). */
   failures: 4,
+  /** How many numbers threads have taken and given up. */
+  dropped: 5,
   /**
    * Five words for each segment: index of its first number, index after its last, its first number, index at
    * which to fetch the next, and the generation of the machine that has fetched it.
    */
-  kept: 5,
+  kept: 6,
 } as const
 const wordsOfSegment = 5
 export const memoryBytes = /* @__PURE__ */ (() => (words.kept + 2 * wordsOfSegment) * 8)()
@@ -113,9 +115,14 @@ export class SegmentMemory {
     Atomics.store(this.#words, words.segments, segments + 1n)
   }
 
-  /** How many numbers all threads have taken. */
+  /** How many numbers all threads have taken for use. */
   get taken(): number {
-    return Number(this.#load(words.taken))
+    return Number(this.#load(words.taken) - this.#load(words.dropped))
+  }
+
+  /** Notes that numbers which were taken are given up. */
+  drop(count: number): void {
+    Atomics.add(this.#words, words.dropped, BigInt(count))
   }
 
   /** Numbers that no thread has taken. */

@@ -7,7 +7,7 @@ import { callTimeoutRow, storeOfUser } from '../stores/options.js'
 import type { Store } from '../stores/store.js'
 import type { SegmentHandle } from './handle.js'
 import { maxStride, type Range } from './range.js'
-import type { Steps } from './supply.js'
+import { type Steps, usualMaxStep } from './supply.js'
 
 /**
  * The options of {@link createSegmentGenerator}. Every one is checked, and a name that does not exist is
@@ -89,7 +89,6 @@ export interface SegmentHandleOptions {
 const maxSigned = 0x7fff_ffff_ffff_ffffn
 const maxUnsigned = 0xffff_ffff_ffff_ffffn
 const usualStep = 1000
-const usualMaxStep = 0x100_0000
 /** The longest step. */
 const most = Number.MAX_SAFE_INTEGER
 /** The rest of a segment has to last for this many calls of the store. */
@@ -136,7 +135,7 @@ export function checkSegmentOptions(options: SegmentOptions): ResolvedOptions {
   const read = readRows(own, segmentRows)
   const { store, name, callTimeoutMs, signal } = read
   const steps = readSteps(read)
-  const gap = { read: whole64, most: maxSigned, byDefault: 64n * BigInt(steps.most) }
+  const gap = { read: whole64, most: maxSigned, byDefault: 64n * BigInt(steps.most ?? usualMaxStep) }
   const failoverGap = readRow('failoverGap', read.failoverGap, gap)
   return { store, name, range: readRange(read), steps, failoverGap, callTimeoutMs, signal }
 }
@@ -179,11 +178,15 @@ function readSteps({ store, step, minStep, maxStep, batchMs, prefetchAt, callTim
   const first = step ?? usualStep
   const isOfTable = isLeafAlloc(store) && step === undefined
   const least = readRow('minStep', minStep, { read: whole, least: 1, most: isOfTable ? most : first, byDefault: first })
-  const usualMost = Math.max(usualMaxStep, least, first)
+  const longest = readRow('maxStep', maxStep, {
+    read: whole,
+    least: isOfTable ? (minStep ?? 1) : first,
+    byDefault: Math.max(usualMaxStep, least, first),
+  })
   return {
     first: isOfTable ? undefined : first,
     least: isOfTable && minStep === undefined ? undefined : least,
-    most: readRow('maxStep', maxStep, { read: whole, least: isOfTable ? (minStep ?? 1) : first, byDefault: usualMost }),
+    most: isOfTable && maxStep === undefined ? undefined : longest,
     batchMs,
     prefetchAt,
     leadMs: leadCalls * callTimeoutMs,

@@ -4,7 +4,7 @@ import { generationReader } from '../numbers/generation.js'
 import { writeRun } from '../numbers/row.js'
 import type { ReadyNumbers } from '../numbers/source.js'
 import type { IdArray } from '../state/engine.js'
-import type { SegmentMemory, Taken } from './memory.js'
+import type { SegmentMemory } from './memory.js'
 import type { Segment } from './range.js'
 
 /** The largest part of a segment that a thread takes at once, while others take from it, too. */
@@ -37,7 +37,7 @@ export class Run implements ReadyNumbers, Fetched {
   }
 
   takeOne(): number {
-    if (this.#ready === 0) return 1
+    if (this.#ready === 0 && !this.#beginRest()) return 1
     this.#ready--
     this.#low = (this.#low + this.#stride) | 0
     // Read after the number is taken (`native/core/generation.h`).
@@ -65,12 +65,16 @@ export class Run implements ReadyNumbers, Fetched {
   }
 
   fill(array: IdArray, from: number, to: number): number {
-    const count = Math.min(this.#ready, to - from)
-    const first = (BigInt(this.#high) << 32n) | BigInt(this.#low >>> 0)
-    if (count > 0) writeRun(array, from, count, first, this.#stride)
-    this.#skip(count)
-    if (this.#isOriginal()) return count
-    this.#takeBack(count)
+    let at = from
+    do {
+      const count = Math.min(this.#ready, to - at)
+      const first = (BigInt(this.#high) << 32n) | BigInt(this.#low >>> 0)
+      if (count > 0) writeRun(array, at, count, first, this.#stride)
+      this.#skip(count)
+      at += count
+    } while (at < to && this.#beginRest())
+    if (this.#isOriginal()) return at - from
+    this.#takeBack(at - from)
     return 0
   }
 
@@ -86,26 +90,25 @@ export class Run implements ReadyNumbers, Fetched {
 
   refill(): 'none' | 'some' | 'late' {
     if (this.#ready > 0) return 'some'
-    if (this.#rest !== undefined) {
-      this.#begin(this.#rest)
-      return 'some'
-    }
     const most = this.isShared ? Math.min(maxShared, Math.ceil(this.#memory.batchSize / partOfSegment)) : Infinity
-    let taken: Taken | undefined
-    do {
-      taken = this.#memory.take(most)
+    for (;;) {
+      const taken = this.#memory.take(most)
       if (taken === undefined) return 'none'
       this.#generation = taken.generation
+      if (this.#isOriginal()) {
+        this.#taken += taken.count
+        this.#begin(taken)
+        return taken.isLate ? 'late' : 'some'
+      }
       // In a copy of the machine, the numbers that were fetched before are the other machine's as well.
-    } while (!this.#isOriginal())
-    this.#taken += taken.count
-    this.#begin(taken)
-    return taken.isLate ? 'late' : 'some'
+      this.#memory.drop(taken.count)
+    }
   }
 
   /** Gives up the numbers that are left. */
   drop(): void {
     this.#taken -= this.left
+    this.#memory.drop(this.left)
     this.#ready = 0
     this.#rest = undefined
   }
@@ -119,6 +122,13 @@ export class Run implements ReadyNumbers, Fetched {
   #takeBack(count: number): void {
     this.#skip(-count)
     this.drop()
+  }
+
+  /** Makes the numbers beyond the upper half ready. Returns whether there are any. */
+  #beginRest(): boolean {
+    if (this.#rest === undefined) return false
+    this.#begin(this.#rest)
+    return true
   }
 
   #begin({ first, count }: Segment): void {

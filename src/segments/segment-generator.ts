@@ -26,8 +26,8 @@ export interface SegmentGenerator extends Iterable<bigint>, Disposable {
    * For `createSegmentGenerator({ handle })` in other threads of this process: pass it as `workerData` or in
    * a message.
    *
-   * @throws GraupelError `ERR_CLOSED`; `ERR_STATE_UNREACHABLE` if the platform has no memory that threads
-   * share.
+   * @throws GraupelError `ERR_CLOSED`; `ERR_STATE_UNREACHABLE` if the threads of the platform share no
+   * memory, or this worker has no addon and started before the main thread imported graupel.
    */
   readonly handle: SegmentHandle
   /**

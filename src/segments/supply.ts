@@ -4,14 +4,19 @@ import { type BatchRule, fetchAt, Prefetcher, type PrefetcherClock, type Prefetc
 import { makeHandle, objectOf, type SegmentHandle, type SegmentInfo } from './handle.js'
 import { SegmentMemory } from './memory.js'
 import type { Segment, SegmentSource } from './range.js'
-import { hasChannels, type SegmentSupply, ServingThread, unshareable } from './thread-channel.js'
+import { checkShareable, type SegmentSupply, ServingThread } from './thread-channel.js'
+
+/** The most numbers that are fetched at once, by default. */
+export const usualMaxStep = 2 ** 24
 
 /** How many numbers are fetched, and when. */
-export interface Steps extends Omit<BatchRule, 'least'>, PrefetchRule {
+export interface Steps extends Omit<BatchRule, 'least' | 'most'>, PrefetchRule {
   /** How many at first; `undefined`: as many as the table says. */
   readonly first: number | undefined
   /** The fewest; `undefined`: as many as at first. */
   readonly least: number | undefined
+  /** The most; `undefined`: {@link usualMaxStep}, or as many as at first or as `least`, if that is more. */
+  readonly most: number | undefined
 }
 
 /** The options of a {@link LocalSupply}. */
@@ -52,9 +57,11 @@ export class LocalSupply implements SegmentSupply {
   private constructor(source: SegmentSource, options: LocalOptions, clock: PrefetcherClock, first: Fetch) {
     const { name, steps, stride } = options
     const step = steps.first ?? first.segment.count
-    const rule = { ...steps, least: steps.least ?? step, most: Math.max(steps.most, step) }
+    const most = steps.most ?? Math.max(usualMaxStep, step, steps.least ?? 0)
+    const rule = { ...steps, least: steps.least ?? Math.min(step, most), most }
     const memory = SegmentMemory.make(stride)
-    memory.batchSize = step
+    // The step of a table may lie outside the bounds of the options.
+    memory.batchSize = Math.min(Math.max(step, rule.least), most)
     this.memory = memory
     this.#source = source
     this.#options = options
@@ -109,7 +116,7 @@ export class LocalSupply implements SegmentSupply {
   }
 
   handle(): SegmentHandle {
-    if (!hasChannels()) throw unshareable()
+    checkShareable()
     if (this.#handle === undefined) {
       const { name, max, stride, callTimeoutMs } = this.#options
       const { memory } = this.memory

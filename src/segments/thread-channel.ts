@@ -1,6 +1,7 @@
 import { closedError, type ErrorCode, errorCodes, GraupelError, rangeError } from '../core/errors.js'
 import type { Clock } from '../core/timing.js'
 import type { Supply } from '../numbers/fetched.js'
+import { checkComparable } from '../numbers/generation.js'
 import { News, type Prefetcher } from '../numbers/prefetcher.js'
 import { objectOf, type SegmentHandle } from './handle.js'
 import { SegmentMemory } from './memory.js'
@@ -18,16 +19,17 @@ type Message =
 /** Milliseconds without news after which a thread asks whether the thread that fetches still runs. */
 const lookMs = 1000
 
-/** Returns whether threads of this platform can share segments. */
-export function hasChannels(): boolean {
-  return typeof BroadcastChannel === 'function' && typeof SharedArrayBuffer === 'function'
-}
-
-export function unshareable(): GraupelError {
-  return new GraupelError(
-    'ERR_STATE_UNREACHABLE',
-    'this platform has no memory that threads share, or no BroadcastChannel; create a generator in each thread',
-  )
+/**
+ * Checks that this thread may share segments with others. @throws GraupelError `ERR_STATE_UNREACHABLE`
+ */
+export function checkShareable(): void {
+  if (typeof BroadcastChannel !== 'function' || typeof SharedArrayBuffer !== 'function') {
+    throw new GraupelError(
+      'ERR_STATE_UNREACHABLE',
+      'this platform has no memory that threads share, or no BroadcastChannel; create a generator in each thread',
+    )
+  }
+  checkComparable()
 }
 
 /** The source of the numbers of a segment generator. */

@@ -64,6 +64,12 @@ describe('park() stops a worker that shares the memory of the states', () => {
     expect(await park({ makes: 'segments', isEarly: false, calls: ['fill', 'nextAsync'] }, env)).toEqual(drainedByFill)
   })
 
+  it('and segments of the main thread are refused to a thread that does not, on the js engine', async () => {
+    const order = { makes: 'handle', isEarly: true, calls: ['next', 'nextAsync'] }
+    const { before } = await park(order, { GRAUPEL_ENGINE: 'js' })
+    expect(before).toEqual(['ERR_STATE_UNREACHABLE', 'ERR_STATE_UNREACHABLE'])
+  })
+
   it.each([{}, { GRAUPEL_ENGINE: 'js' }])('and is refused to a thread that does not: %j', async (env) => {
     const { before } = await park({ makes: 'lease', isEarly: true, calls: ['park', 'resume'] }, env)
     expect(before).toEqual(['ERR_STATE_UNREACHABLE', 'ERR_STATE_UNREACHABLE'])

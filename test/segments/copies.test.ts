@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { connect } from '../../src/client/index.js'
@@ -159,6 +160,22 @@ describe.skipIf(!hasDevice)('a thread with the handle of a segment generator', (
     expect(await ask()).toBeGreaterThan(1000n)
     expect(await numbers.nextAsync()).toBeGreaterThan(1000n)
     await worker.terminate()
+  })
+})
+
+describe('the step of a segment generator', () => {
+  it('stays, however often numbers are dropped', async () => {
+    const numbers = await createSegmentGenerator({ store: memoryStore(), name: 'orders', batchMs: 100 })
+    for (let copies = 0; copies < 6; copies++) {
+      // A number in 10 ms: a thousand last for 10 s.
+      await sleep(10)
+      raiseGeneration()
+      await numbers.nextAsync()
+    }
+    expect(numbers.stats().step).toBe(1000)
+    // Two segments at most are dropped each time.
+    expect(await numbers.nextAsync()).toBeLessThan(14_000n)
+    numbers.close()
   })
 })
 

@@ -98,12 +98,26 @@ describe('the step', () => {
   })
 
   it('begins with the step of the table, if the table has a step', async () => {
-    const { numbers, attempt, pass } = await heldNumbers({ first: undefined, least: undefined, most: 5 })
+    const { numbers, attempt, pass } = await heldNumbers({ first: undefined, least: undefined, most: undefined })
     expect(numbers.stats()).toMatchObject({ step: 10, left: 10 })
     numbers.take(8)
     await pass(1)
     numbers.next()
-    expect(attempt().count).toBe(10)
+    expect(attempt().count).toBe(20)
+  })
+
+  it.each([
+    [{ most: 5 }, 5],
+    [{ most: 12 }, 12],
+    [{ least: 40 }, 80],
+    [{ least: 2 ** 30 }, 2 ** 30],
+  ])('stays in the bounds of the options, whatever step the table has: %j', async (bounds, second) => {
+    const ofTable = { first: undefined, least: undefined, most: undefined }
+    const { numbers, attempt, pass } = await heldNumbers({ ...ofTable, ...bounds })
+    numbers.take(8)
+    await pass(1)
+    numbers.next()
+    expect(attempt().count).toBe(second)
   })
 })
 

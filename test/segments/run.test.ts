@@ -13,6 +13,16 @@ function runOf(first: bigint, count: number, stride: number): Run {
 }
 
 describe('the numbers of a run', () => {
+  it('are ready on both sides of a multiple of 2^32, without a refill', () => {
+    const first = 2n ** 32n - 3n
+    const expected = Array.from({ length: 6 }, (_, i) => first + BigInt(i))
+    const one = runOf(first, 6, 1)
+    expect(expected.map(() => (one.takeOne() === 0 ? one.id : undefined))).toEqual(expected)
+    const filled = new BigUint64Array(6)
+    expect(runOf(first, 6, 1).fill(filled, 0, 6)).toBe(6)
+    expect([...filled]).toEqual(expected)
+  })
+
   // The addon, if there is one, writes 256 numbers and more.
   it.each([1, 255, 256, 5000])('are written %d at a time, to their places and nowhere else', (count) => {
     const words = fc.tuple(fc.bigInt(0n, 2n ** 32n - 1n), fc.bigInt(0n, 2n ** 32n - 1n - 5000n * 65_535n))
