@@ -178,6 +178,8 @@ export class CounterQueue {
     }
     this.conflicts++
     this.#pace.conflicted(endMs - startMs, endMs)
+    // An earlier write of this process may have landed, and nobody calls after close().
+    if (this.#isClosed) return this.#giveHeld(fitting, moment)
     return this.#refuseLate(fitting, endMs)
   }
 

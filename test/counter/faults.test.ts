@@ -133,6 +133,26 @@ describe('a number is neither missing nor given twice', () => {
     expect(counter.stats()).toMatchObject({ held: 0, issued: 5 })
   })
 
+  it('if its write landed after its caller got an error, and the counter is closed: a call whose write is under way gets it', async () => {
+    const counter = await world.open()
+    world.faults = [lostAfter, ...Array.from({ length: 20 }, () => lostBefore)]
+    const { read } = world.store
+    Object.assign(world.store, { read: never })
+    await expect(world.until(counter.next())).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    Object.assign(world.store, { read })
+    const whileWritten: Fault = (apply) => {
+      counter.close()
+      return apply()
+    }
+    world.faults = [whileWritten]
+    expect(await world.until(Promise.allSettled([counter.next(), counter.next()]))).toMatchObject([
+      { value: '1' },
+      { reason: { code: 'ERR_CLOSED' } },
+    ])
+    expect(await world.record()).toMatchObject({ count: 1 })
+    expect(counter.stats()).toMatchObject({ held: 0, issued: 1 })
+  })
+
   it('if its late write competes with a later write of the same process: one of them lands', async () => {
     const counter = await world.open()
     const writes: (() => Promise<string | undefined>)[] = []
