@@ -136,7 +136,10 @@ export class CounterQueue {
     // All calls of this turn are served together.
     await undefined
     while (this.#waiting.length > 0) {
-      const pauseMs = this.#pace.pauseMs(this.#clock.monotonicMs())
+      const nowMs = this.#clock.monotonicMs()
+      // The pause leaves time for a write that the store does not answer.
+      const restMs = leastUntilMs(this.#waiting) - nowMs - this.#rules.writeMs
+      const pauseMs = Math.min(this.#pace.pauseMs(nowMs), restMs)
       if (pauseMs > 0) await this.#calls.wait(pauseMs)
       const served = this.#waiting.splice(0)
       // All were closed, or have left, during the pause.
@@ -156,8 +159,7 @@ export class CounterQueue {
   /** Makes one write for all callers. Returns the callers that have to try again. */
   async #serve(callers: readonly Caller[]): Promise<Caller[]> {
     // The oldest call decides, unless the thread was busy for so long that the store had no time to answer.
-    const least = callers.reduce((least, caller) => Math.min(least, caller.untilMs), Number.POSITIVE_INFINITY)
-    const untilMs = Math.max(least, this.#clock.monotonicMs() + this.#rules.writeMs)
+    const untilMs = Math.max(leastUntilMs(callers), this.#clock.monotonicMs() + this.#rules.writeMs)
     const leftMs = () => untilMs - this.#clock.monotonicMs()
     // Read after the calls were made: a number is counted between its call and its answer, on the right side
     // of a boundary.
@@ -264,6 +266,11 @@ export class CounterQueue {
   #closedError(): GraupelError {
     return closedError(`the counter '${this.#rules.name}'`)
   }
+}
+
+/** Returns the monotonic milliseconds at which the first of the calls ends. */
+function leastUntilMs(callers: readonly Caller[]): number {
+  return callers.reduce((least, { untilMs }) => Math.min(least, untilMs), Number.POSITIVE_INFINITY)
 }
 
 /** Rejects the callers that have an error. Returns the others. */

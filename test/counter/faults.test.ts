@@ -235,6 +235,17 @@ describe('a store', () => {
     )
   })
 
+  it('that hangs after many writes in a row refuses a call after two time limits of a call, with the rest of the process', async () => {
+    const counter = await world.open({ callTimeoutMs: 20 })
+    const answer: Fault = async (apply) => world.time.sleep(13).then(apply)
+    world.faults = Array.from({ length: 32 }, () => answer)
+    for (let call = 0; call < 32; call++) await world.until(counter.next())
+    world.store.write = never
+    const sinceMs = world.time.monotonicMs()
+    await expect(world.until(counter.next())).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    expect(world.time.monotonicMs() - sinceMs).toBeLessThanOrEqual(40)
+  })
+
   it('that answers again gives a number to a call that has time for a write, whatever earlier calls got', async () => {
     const counter = await world.open()
     await counter.next()
