@@ -71,6 +71,7 @@ interface Caller {
   /** Aborted by a caller that does not need its counts. */
   readonly signal: AbortSignal | undefined
   resolve(taken: Taken): void
+  /** Rejects with the error, or with the reason of an aborted signal. */
   reject(error: unknown): void
 }
 
@@ -117,7 +118,9 @@ export class CounterQueue {
       if (this.#isClosed) return reject(this.#closedError())
       if (signal?.aborted) return reject(signal.reason)
       const sinceMs = this.#clock.monotonicMs()
-      this.#waiting.push({ count, sinceMs, untilMs: sinceMs + this.#rules.answerMs, signal, resolve, reject })
+      const untilMs = sinceMs + this.#rules.answerMs
+      const rejectOwn = (error: unknown) => reject(signal?.aborted ? signal.reason : error)
+      this.#waiting.push({ count, sinceMs, untilMs, signal, resolve, reject: rejectOwn })
       if (!this.#isRunning) this.#run()
     })
   }

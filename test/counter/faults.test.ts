@@ -235,7 +235,7 @@ describe('a store', () => {
     )
   })
 
-  it('that hangs after many writes in a row refuses a call after two time limits of a call, with the rest of the process', async () => {
+  it('that hangs after many writes in a row refuses a call after two time limits of a call, with its pause', async () => {
     const counter = await world.open({ callTimeoutMs: 20 })
     const answer: Fault = async (apply) => world.time.sleep(13).then(apply)
     world.faults = Array.from({ length: 32 }, () => answer)
@@ -262,6 +262,22 @@ describe('a store', () => {
       { reason: { code: 'ERR_STORE_UNAVAILABLE' } },
       { reason: { message: expect.stringMatching(/behind a write that has failed; nothing was counted/) } },
       { status: 'fulfilled' },
+    ])
+  })
+
+  it('that hangs rejects a call whose signal is aborted with the reason of the signal', async () => {
+    const counter = await world.open()
+    world.store.write = never
+    const leaving = new AbortController()
+    const under = counter.take(2, leaving.signal)
+    await world.until(world.time.sleep(150))
+    const behind = counter.take(2, leaving.signal)
+    const staying = counter.next()
+    leaving.abort(new Error('left'))
+    expect(await world.until(Promise.allSettled([under, behind, staying]))).toMatchObject([
+      { reason: { message: 'left' } },
+      { reason: { message: 'left' } },
+      { reason: { code: 'ERR_STORE_UNAVAILABLE' } },
     ])
   })
 
