@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { GraupelError } from '../../src/core/errors.js'
 import type { Store } from '../../src/stores/store.js'
 import { type Fault, lostAfter, lostBefore, never, World } from './counters.ts'
 
@@ -169,6 +170,27 @@ describe('a number is neither missing nor given twice', () => {
     // The second write, of two numbers, landed first.
     expect(await world.record()).toMatchObject({ count: 2 })
     expect(await world.until(Promise.all([counter.next(), counter.next(), counter.next()]))).toEqual(['1', '2', '3'])
+  })
+
+  it.each([
+    ['first', 0, 1],
+    ['thousandth from the end', -1000, 1],
+    ['last', -1, 1],
+    // Forgotten, so that the memory of a process has a bound. Its number is missing.
+    ['second', 1, 2],
+  ])('if 1 100 writes failed, and the %s (writes.at(%i)) landed: the next number is %i', async (_, index, next) => {
+    const counter = await world.open()
+    const writes: (() => Promise<string | undefined>)[] = []
+    const refused: Fault = async (apply) => {
+      writes.push(apply)
+      throw new GraupelError('ERR_STORE_UNSAFE', 'refused')
+    }
+    world.faults = Array.from({ length: 1100 }, () => refused)
+    for (let call = 0; call < 1100; call++) {
+      await expect(counter.nextNumber()).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
+    }
+    await writes.at(index)?.()
+    expect(await world.until(counter.nextNumber())).toBe(next)
   })
 
   it('unless its write landed after its caller got an error, and its period is over: it is lost, and stats() counts it', async () => {
