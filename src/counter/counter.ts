@@ -96,8 +96,8 @@ export interface CounterSurroundings extends Omit<Clock, 'background'>, CounterT
  *
  * @param options - `store` and `name` are required; {@link CounterOptions} describes all.
  * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_PATTERN_INVALID`;
- * GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; `ERR_STATE_MISMATCH` if the name has numbers of
- * another kind, or other rules for `reset`, `timeZone` or `start`; `ERR_STATE_CORRUPT`;
+ * GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`; `ERR_STATE_MISMATCH` if the
+ * name has numbers of another kind, or other rules for `reset`, `timeZone` or `start`; `ERR_STATE_CORRUPT`;
  * `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the reason of `signal`.
  * @example
  * const counter = await createCounter({ store, name: 'invoices', pattern: 'IN-{count:6}' })

@@ -124,8 +124,8 @@ export class CounterProtocol {
    * @param withinMs - After how many milliseconds a write whose outcome is not known is given up.
    * @returns Whether the write has landed. Otherwise an earlier write of this process may have landed, and
    * its counts are held.
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID` if the outcome is not known; a later
-   * write finds it out; `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE` if the outcome is
+   * not known; a later write finds it out; `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`.
    */
   async write(period: string, count: number, withinMs: number): Promise<boolean> {
     this.#leaveCopied()
