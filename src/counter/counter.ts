@@ -48,8 +48,8 @@ export interface CounterStats {
 
 /**
  * Consecutive numbers that all processes share which use its name, made by {@link createCounter}. All
- * functions can be called without `this`. Calls of one process are answered in their order, and many calls at
- * once take one write.
+ * functions can be called without `this`. Calls of one process are answered in their order, except that a
+ * call for which held numbers suffice may come first. Many calls at once take one write.
  *
  * @example
  * const { next } = await createCounter({ store, name: 'tickets', pattern: 'T{count:4}' })

@@ -113,6 +113,21 @@ describe('a number is neither missing nor given twice', () => {
     expect(await counter.next()).toBe('12')
   })
 
+  it('if its caller has left: a later call for which the held numbers suffice is answered first', async () => {
+    const counter = await world.open()
+    const leaving = new AbortController()
+    const whileWritten: Fault = async (apply) => {
+      leaving.abort(new Error('left'))
+      return apply()
+    }
+    world.faults = [whileWritten]
+    await expect(counter.take(2, leaving.signal)).rejects.toThrow('left')
+    const answered: string[][] = []
+    const noted = async (numbers: Promise<string[]>) => answered.push(await numbers)
+    await Promise.all([noted(counter.take(3)), noted(counter.take(1))])
+    expect(answered).toEqual([['1'], ['3', '4', '5']])
+  })
+
   it('if its write landed after its caller got an error: the next caller gets it', async () => {
     const counter = await world.open()
     // The store shows the write only after the deadline of 200 ms.
