@@ -48,8 +48,8 @@ export interface CounterStats {
 
 /**
  * Consecutive numbers that all processes share which use its name, made by {@link createCounter}. All
- * functions can be called without `this`. Calls of one process are answered in their order, and many calls at
- * once take one write.
+ * functions can be called without `this`. Calls of one process are answered in their order, except that a
+ * call for which held numbers suffice may come first. Many calls at once take one write.
  *
  * @example
  * const { next } = await createCounter({ store, name: 'tickets', pattern: 'T{count:4}' })
@@ -96,8 +96,8 @@ export interface CounterSurroundings extends Omit<Clock, 'background'>, CounterT
  *
  * @param options - `store` and `name` are required; {@link CounterOptions} describes all.
  * @throws TypeError `ERR_OPTION_UNKNOWN`; TypeError, RangeError `ERR_OPTION_INVALID`, `ERR_PATTERN_INVALID`;
- * GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; `ERR_STATE_MISMATCH` if the name has numbers of
- * another kind, or other rules for `reset`, `timeZone` or `start`; `ERR_STATE_CORRUPT`;
+ * GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`; `ERR_STATE_MISMATCH` if the
+ * name has numbers of another kind, or other rules for `reset`, `timeZone` or `start`; `ERR_STATE_CORRUPT`;
  * `ERR_STATE_UNREACHABLE` while `node --build-snapshot` runs; the reason of `signal`.
  * @example
  * const counter = await createCounter({ store, name: 'invoices', pattern: 'IN-{count:6}' })

@@ -3,6 +3,9 @@ import type { StoreEntry } from '../stores/store.js'
 import { type Moment, momentAt } from './period.js'
 import { addWriter, attemptOf, type CounterRules, isLater, type Position, readCounter, writeCounter } from './record.js'
 
+/** The most pending writes that a process remembers. Each takes some 200 bytes. */
+const maxPending = 1024
+
 /** Consecutive counts that one write takes. */
 interface Range {
   readonly period: string
@@ -46,7 +49,7 @@ export class CounterProtocol {
   /**
    * The counts of each write that may have landed, or may still land. All these writes expect the same
    * version, so at most one of them lands. Once the record has another version, it names the write that
-   * landed.
+   * landed. If that write was forgotten, its counts are a gap.
    */
   readonly #pending = new Map<string, Range>()
   /** The last write that is known to have landed. */
@@ -121,8 +124,8 @@ export class CounterProtocol {
    * @param withinMs - After how many milliseconds a write whose outcome is not known is given up.
    * @returns Whether the write has landed. Otherwise an earlier write of this process may have landed, and
    * its counts are held.
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID` if the outcome is not known; a later
-   * write finds it out; `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE` if the outcome is
+   * not known; a later write finds it out; `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`.
    */
   async write(period: string, count: number, withinMs: number): Promise<boolean> {
     this.#leaveCopied()
@@ -131,7 +134,7 @@ export class CounterProtocol {
     const attempt = this.#tools.newToken()
     const { version } = this.#known
     const writers = addWriter(this.#known.writers, this.#writer, attempt)
-    this.#pending.set(attempt, range)
+    this.#remember(attempt, range)
     const written = await this.#calls.write(this.#rules.key, writeCounter(this.#rules, end, writers), version, withinMs)
     if (!written.landed) {
       this.#meet(written.found)
@@ -141,6 +144,17 @@ export class CounterProtocol {
     this.#known = { version: written.version, writers }
     this.#latest = end
     return true
+  }
+
+  /**
+   * Notes a write before it is made. If there are too many, forgets the second one: the first write of an
+   * outage is the likeliest to have landed, and the last ones may be under way.
+   */
+  #remember(attempt: string, range: Range): void {
+    this.#pending.set(attempt, range)
+    if (this.#pending.size <= maxPending) return
+    const [, second] = this.#pending.keys()
+    this.#pending.delete(second as string)
   }
 
   /**

@@ -71,12 +71,13 @@ interface Caller {
   /** Aborted by a caller that does not need its counts. */
   readonly signal: AbortSignal | undefined
   resolve(taken: Taken): void
+  /** Rejects with the error, or with the reason of an aborted signal. */
   reject(error: unknown): void
 }
 
 /**
- * Serves the callers of a process in their order. One write takes the counts of all callers that wait; later
- * callers wait for its end.
+ * Serves the callers of a process in their order, except that a caller for which held counts suffice may come
+ * first. One write takes the counts of all callers that wait; later callers wait for its end.
  */
 export class CounterQueue {
   issued = 0
@@ -117,7 +118,9 @@ export class CounterQueue {
       if (this.#isClosed) return reject(this.#closedError())
       if (signal?.aborted) return reject(signal.reason)
       const sinceMs = this.#clock.monotonicMs()
-      this.#waiting.push({ count, sinceMs, untilMs: sinceMs + this.#rules.answerMs, signal, resolve, reject })
+      const untilMs = sinceMs + this.#rules.answerMs
+      const rejectOwn = (error: unknown) => reject(signal?.aborted ? signal.reason : error)
+      this.#waiting.push({ count, sinceMs, untilMs, signal, resolve, reject: rejectOwn })
       if (!this.#isRunning) this.#run()
     })
   }
@@ -136,7 +139,10 @@ export class CounterQueue {
     // All calls of this turn are served together.
     await undefined
     while (this.#waiting.length > 0) {
-      const pauseMs = this.#pace.pauseMs(this.#clock.monotonicMs())
+      const nowMs = this.#clock.monotonicMs()
+      // The pause leaves time for a write that the store does not answer.
+      const restMs = leastUntilMs(this.#waiting) - nowMs - this.#rules.writeMs
+      const pauseMs = Math.min(this.#pace.pauseMs(nowMs), restMs)
       if (pauseMs > 0) await this.#calls.wait(pauseMs)
       const served = this.#waiting.splice(0)
       // All were closed, or have left, during the pause.
@@ -156,8 +162,7 @@ export class CounterQueue {
   /** Makes one write for all callers. Returns the callers that have to try again. */
   async #serve(callers: readonly Caller[]): Promise<Caller[]> {
     // The oldest call decides, unless the thread was busy for so long that the store had no time to answer.
-    const least = callers.reduce((least, caller) => Math.min(least, caller.untilMs), Number.POSITIVE_INFINITY)
-    const untilMs = Math.max(least, this.#clock.monotonicMs() + this.#rules.writeMs)
+    const untilMs = Math.max(leastUntilMs(callers), this.#clock.monotonicMs() + this.#rules.writeMs)
     const leftMs = () => untilMs - this.#clock.monotonicMs()
     // Read after the calls were made: a number is counted between its call and its answer, on the right side
     // of a boundary.
@@ -178,6 +183,8 @@ export class CounterQueue {
     }
     this.conflicts++
     this.#pace.conflicted(endMs - startMs, endMs)
+    // An earlier write of this process may have landed, and nobody calls after close().
+    if (this.#isClosed) return this.#giveHeld(fitting, moment)
     return this.#refuseLate(fitting, endMs)
   }
 
@@ -262,6 +269,11 @@ export class CounterQueue {
   #closedError(): GraupelError {
     return closedError(`the counter '${this.#rules.name}'`)
   }
+}
+
+/** Returns the monotonic milliseconds at which the first of the calls ends. */
+function leastUntilMs(callers: readonly Caller[]): number {
+  return callers.reduce((least, { untilMs }) => Math.min(least, untilMs), Number.POSITIVE_INFINITY)
 }
 
 /** Rejects the callers that have an error. Returns the others. */

@@ -78,10 +78,13 @@ export class FillTask implements Task {
     return made > 0 ? 'some' : 'none'
   }
 
-  /** Adds to an error how many numbers at the front count. */
+  /**
+   * Adds to an error how many numbers at the front count, also to an error of a function of the user.
+   * `Reflect.set` leaves a frozen error as it is.
+   */
   failed(error: unknown): unknown {
     this.#dropCopied()
-    if (error instanceof Error && 'code' in error) Object.assign(error, { filled: this.#filled })
+    if (error instanceof Error) Reflect.set(error, 'filled', this.#filled)
     return error
   }
 

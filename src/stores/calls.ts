@@ -37,7 +37,10 @@ export class StoreCalls {
     this.#callTimeoutMs = callTimeoutMs
   }
 
-  /** @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`; the reason of the signal. */
+  /**
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE`, `ERR_STORE_INVALID`, `ERR_STORE_UNSAFE`; the reason of the
+   * signal.
+   */
   read(key: string, signal?: AbortSignal): Promise<StoreEntry | undefined> {
     return this.#read(key, signal)
   }

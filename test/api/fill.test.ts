@@ -53,6 +53,42 @@ describe.each(engines)('fill on the %s engine', (engine) => {
     expect(array.indexOf(0n)).toBe(8)
   })
 
+  describe.each(['clock', 'onRollback'])('whose function %s throws after some ids', (by) => {
+    function failing(thrown: unknown) {
+      let reads = 0
+      const fail = () => {
+        throw thrown
+      }
+      const clock = () => {
+        if (++reads < 6) return 1000 + reads
+        return by === 'clock' ? fail() : 900
+      }
+      return simulated({ clock, onRollback: fail, onOverflow: 'throw' }).ids
+    }
+
+    it('says with its error how far it came', async () => {
+      const error: Error & { filled?: number } = new Error('own')
+      const array = new BigUint64Array(200)
+      expect(caught(() => failing(error).fill(array))).toBe(error)
+      expect(error.filled).toBeGreaterThan(0)
+      expect(error.filled).toBe(array.indexOf(0n))
+      delete error.filled
+      array.fill(0n)
+      await expect(failing(error).fillAsync(array)).rejects.toBe(error)
+      expect(error.filled).toBeGreaterThan(0)
+      expect(error.filled).toBe(array.indexOf(0n))
+    })
+
+    it.each([
+      ['a frozen error', Object.freeze(new Error('own'))],
+      ['a text', 'own'],
+    ])('throws %s as it is', async (_, thrown) => {
+      const array = new BigUint64Array(200)
+      await expect(failing(thrown).fillAsync(array)).rejects.toBe(thrown)
+      expect(array[0]).not.toBe(0n)
+    })
+  })
+
   it('makes nothing for an empty array', () => {
     const { ids } = simulated()
     expect(ids.fill(new BigUint64Array(0)).length).toBe(0)

@@ -104,6 +104,15 @@ describe('a counter that is closed', () => {
     expect(world.writes).toBe(1)
   })
 
+  it('rejects a waiting call whose signal is aborted with the reason of the signal', async () => {
+    const counter = await world.open()
+    const leaving = new AbortController()
+    const waiting = counter.take(2, leaving.signal)
+    leaving.abort(new Error('left'))
+    counter.close()
+    await expect(waiting).rejects.toThrow('left')
+  })
+
   it('does not write again if another process was faster', async () => {
     const [counter, other] = [await world.open(), await world.open()]
     let release = () => {}

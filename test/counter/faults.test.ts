@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { GraupelError } from '../../src/core/errors.js'
 import type { Store } from '../../src/stores/store.js'
 import { type Fault, lostAfter, lostBefore, never, World } from './counters.ts'
 
@@ -112,6 +113,21 @@ describe('a number is neither missing nor given twice', () => {
     expect(await counter.next()).toBe('12')
   })
 
+  it('if its caller has left: a later call for which the held numbers suffice is answered first', async () => {
+    const counter = await world.open()
+    const leaving = new AbortController()
+    const whileWritten: Fault = async (apply) => {
+      leaving.abort(new Error('left'))
+      return apply()
+    }
+    world.faults = [whileWritten]
+    await expect(counter.take(2, leaving.signal)).rejects.toThrow('left')
+    const answered: string[][] = []
+    const noted = async (numbers: Promise<string[]>) => answered.push(await numbers)
+    await Promise.all([noted(counter.take(3)), noted(counter.take(1))])
+    expect(answered).toEqual([['1'], ['3', '4', '5']])
+  })
+
   it('if its write landed after its caller got an error: the next caller gets it', async () => {
     const counter = await world.open()
     // The store shows the write only after the deadline of 200 ms.
@@ -133,6 +149,26 @@ describe('a number is neither missing nor given twice', () => {
     expect(counter.stats()).toMatchObject({ held: 0, issued: 5 })
   })
 
+  it('if its write landed after its caller got an error, and the counter is closed: a call whose write is under way gets it', async () => {
+    const counter = await world.open()
+    world.faults = [lostAfter, ...Array.from({ length: 20 }, () => lostBefore)]
+    const { read } = world.store
+    Object.assign(world.store, { read: never })
+    await expect(world.until(counter.next())).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    Object.assign(world.store, { read })
+    const whileWritten: Fault = (apply) => {
+      counter.close()
+      return apply()
+    }
+    world.faults = [whileWritten]
+    expect(await world.until(Promise.allSettled([counter.next(), counter.next()]))).toMatchObject([
+      { value: '1' },
+      { reason: { code: 'ERR_CLOSED' } },
+    ])
+    expect(await world.record()).toMatchObject({ count: 1 })
+    expect(counter.stats()).toMatchObject({ held: 0, issued: 1 })
+  })
+
   it('if its late write competes with a later write of the same process: one of them lands', async () => {
     const counter = await world.open()
     const writes: (() => Promise<string | undefined>)[] = []
@@ -149,6 +185,27 @@ describe('a number is neither missing nor given twice', () => {
     // The second write, of two numbers, landed first.
     expect(await world.record()).toMatchObject({ count: 2 })
     expect(await world.until(Promise.all([counter.next(), counter.next(), counter.next()]))).toEqual(['1', '2', '3'])
+  })
+
+  it.each([
+    ['first', 0, 1],
+    ['thousandth from the end', -1000, 1],
+    ['last', -1, 1],
+    // Forgotten, so that the memory of a process has a bound. Its number is missing.
+    ['second', 1, 2],
+  ])('if 1 100 writes failed, and the %s (writes.at(%i)) landed: the next number is %i', async (_, index, next) => {
+    const counter = await world.open()
+    const writes: (() => Promise<string | undefined>)[] = []
+    const refused: Fault = async (apply) => {
+      writes.push(apply)
+      throw new GraupelError('ERR_STORE_UNSAFE', 'refused')
+    }
+    world.faults = Array.from({ length: 1100 }, () => refused)
+    for (let call = 0; call < 1100; call++) {
+      await expect(counter.nextNumber()).rejects.toMatchObject({ code: 'ERR_STORE_UNSAFE' })
+    }
+    await writes.at(index)?.()
+    expect(await world.until(counter.nextNumber())).toBe(next)
   })
 
   it('unless its write landed after its caller got an error, and its period is over: it is lost, and stats() counts it', async () => {
@@ -215,6 +272,17 @@ describe('a store', () => {
     )
   })
 
+  it('that hangs after many writes in a row refuses a call after two time limits of a call, with its pause', async () => {
+    const counter = await world.open({ callTimeoutMs: 20 })
+    const answer: Fault = async (apply) => world.time.sleep(13).then(apply)
+    world.faults = Array.from({ length: 32 }, () => answer)
+    for (let call = 0; call < 32; call++) await world.until(counter.next())
+    world.store.write = never
+    const sinceMs = world.time.monotonicMs()
+    await expect(world.until(counter.next())).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    expect(world.time.monotonicMs() - sinceMs).toBeLessThanOrEqual(40)
+  })
+
   it('that answers again gives a number to a call that has time for a write, whatever earlier calls got', async () => {
     const counter = await world.open()
     await counter.next()
@@ -231,6 +299,22 @@ describe('a store', () => {
       { reason: { code: 'ERR_STORE_UNAVAILABLE' } },
       { reason: { message: expect.stringMatching(/behind a write that has failed; nothing was counted/) } },
       { status: 'fulfilled' },
+    ])
+  })
+
+  it('that hangs rejects a call whose signal is aborted with the reason of the signal', async () => {
+    const counter = await world.open()
+    world.store.write = never
+    const leaving = new AbortController()
+    const under = counter.take(2, leaving.signal)
+    await world.until(world.time.sleep(150))
+    const behind = counter.take(2, leaving.signal)
+    const staying = counter.next()
+    leaving.abort(new Error('left'))
+    expect(await world.until(Promise.allSettled([under, behind, staying]))).toMatchObject([
+      { reason: { message: 'left' } },
+      { reason: { message: 'left' } },
+      { reason: { code: 'ERR_STORE_UNAVAILABLE' } },
     ])
   })
 

@@ -1,6 +1,7 @@
 import { createCounter } from 'graupel/segments'
 import { memoryStore } from 'graupel/stores'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { GraupelError } from '../../src/core/errors.js'
 import { never, World } from './counters.ts'
 
 let world: World
@@ -151,6 +152,11 @@ describe('the creation', () => {
     await expect(world.until(world.open({ store: { ...world.store, read: never } }))).rejects.toMatchObject({
       code: 'ERR_STORE_UNAVAILABLE',
     })
+  })
+
+  it('rejects with the error of a store that refuses to be read', async () => {
+    const refusal = new GraupelError('ERR_STORE_UNSAFE', 'a transaction is open')
+    await expect(world.open({ store: { ...world.store, read: () => Promise.reject(refusal) } })).rejects.toBe(refusal)
   })
 
   it('is cancelled by its signal, before and during the call of the store', async () => {

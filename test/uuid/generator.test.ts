@@ -143,6 +143,22 @@ it('a fill that fails says how many UUIDs it has made', () => {
   expect(pattern.test(uuids.next())).toBe(true)
 })
 
+it('a fill whose clock throws says how many UUIDs it has made', () => {
+  let reads = 0
+  const error: Error & { filled?: number } = new Error('own')
+  const clock = () => {
+    if (++reads > 8) throw error
+    return Date.UTC(2030, 0, 1) + reads
+  }
+  const uuids = createUuidGenerator({ node: 3, clock, onOverflow: 'throw', engine: 'js', state: 'thread' })
+  const bytes = new Uint8Array(16 * 50_000)
+  expect(caught(() => uuids.fill(bytes))).toBe(error)
+  const made = error.filled ?? 0
+  expect(made).toBeGreaterThan(0)
+  expect(new Set(textsOf(bytes).slice(0, made)).size).toBe(made)
+  expect(bytes.subarray(16 * made).every((byte) => byte === 0)).toBe(true)
+})
+
 const tooWide = defineLayout({
   ...{ name: 'too wide', epochMs: Date.UTC(2020, 0, 1), tickMs: 10_000 },
   fields: [
