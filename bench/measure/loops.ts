@@ -151,9 +151,9 @@ export const keepUuidsFilled: Keep = (source, size) => {
 }
 
 /**
- * Reads times and sequence numbers of UUIDs of layout `wide`: 48 bits of milliseconds, and behind four bits of
- * the version twelve of the sequence, and behind two bits of the variant its last four. To decode each UUID
- * would take a hundred times as long as to make it.
+ * Reads times and sequence numbers of UUIDs of layout `wide`: 48 bits of milliseconds, twelve bits of the
+ * sequence behind the version, and its last four behind the variant. To decode each UUID would take a hundred
+ * times as long as to make it.
  */
 function slotsOf(uuids: Uint8Array): BigUint64Array {
   const read = new DataView(uuids.buffer, uuids.byteOffset)

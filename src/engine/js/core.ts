@@ -170,8 +170,8 @@ export class JsCore implements Core {
     if (this.#isClosed) return 0
     if (permit !== undefined) return this.#fillPermitted(array, from, to, permit)
     const nowTick = this.#tickAt(this.#clock())
-    // The clock may be a user's function, which has detached the array. Then nothing is filled, and the caller
-    // checks the array.
+    // The clock may be a user's function, which has detached the array. Then nothing is filled, and the
+    // caller checks the array.
     if (lengthGetter.call(array) === 0) return 0
     if (this.#statusAt(nowTick) !== Status.ok || this.#isClosed) return 0
     return this.#fillPermitted(array, from, to, { nowTick, limitTick: nowTick })
