@@ -123,6 +123,7 @@ export function addIdRoutes(
       'ERR_SEQUENCE_OVERFLOW',
       'ERR_OVERLOADED',
       'ERR_CLOSED',
+      'ERR_STANDBY',
     ],
   })
   // Before GET, because Fastify would add a HEAD that uses ids up as GET does.
