@@ -93,11 +93,20 @@ test('each operation has a name of its own, a summary, a tag that is described, 
   }
 })
 
-test('the headers of refusals are described: Retry-After and X-Request-Id', () => {
+test('the headers of refusals are described: Retry-After, X-Request-Id and Graupel-Holder', () => {
   const { responses = {} } = document.paths['/v1/ids']?.get ?? {}
   const headersOf = (status: string) => Object.keys(responses[status]?.headers ?? {})
   expect(headersOf('400')).toEqual(['X-Request-Id'])
-  expect(headersOf('503')).toEqual(['X-Request-Id', 'Retry-After'])
+  expect(headersOf('503')).toEqual(['X-Request-Id', 'Retry-After', 'Graupel-Holder'])
+  expect(responses['503']?.description).toContain('ERR_STANDBY')
+  const { responses: ofCounter = {} } = document.paths['/v1/counters/{name}']?.get ?? {}
+  expect(Object.keys(ofCounter['503']?.headers ?? {})).toEqual(['X-Request-Id', 'Retry-After'])
+})
+
+test('a store that may forget records is a described refusal of segments and counters', () => {
+  for (const path of ['/v1/segments/{name}', '/v1/counters/{name}']) {
+    expect(document.paths[path]?.get.responses['503']?.description).toContain('ERR_STORE_UNSAFE')
+  }
 })
 
 test('each operation describes the refusals of a URL and of headers that are too long', () => {
@@ -203,8 +212,9 @@ test('a service that needs a token says so', async () => {
   expect([document.security, document.components.securitySchemes]).toEqual([[], undefined])
   const token = 'x'.repeat(24)
   const tokenFile = join(folder, 'tokens')
-  writeFileSync(tokenFile, token, { mode: 0o600 })
-  const { url } = await listen({ tokenFile })
+  const other = 'y'.repeat(24)
+  writeFileSync(tokenFile, `${token}\n${other} allow=leases`, { mode: 0o600 })
+  const { url } = await listen({ tokenFile, leases: true })
   const answer = await fetch(`${url}/openapi.json`, { headers: { authorization: `Bearer ${token}` } })
   const told = (await answer.json()) as Document
   expect(told).toMatchObject({
@@ -212,11 +222,15 @@ test('a service that needs a token says so', async () => {
     components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   })
   for (const [path, { get }] of Object.entries(told.paths)) {
+    // Two routes of the store have POST alone.
+    if (get === undefined) continue
     if (path === '/livez' || path === '/readyz') {
       expect([path, get.security, get.responses['401'], get.responses['403']]).toEqual([path, [], undefined, undefined])
       continue
     }
     expect(Object.keys(get.responses['401']?.headers ?? {})).toEqual(['X-Request-Id', 'WWW-Authenticate'])
-    expect(get.responses['403']).toBeUndefined()
+    expect(get.responses['403']?.description).toBe('ERR_FORBIDDEN')
   }
+  const refused = await fetch(`${url}/v1/ids`, { headers: { authorization: `Bearer ${other}` } })
+  expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'ERR_FORBIDDEN' }])
 })

@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { connect as connectPlain } from 'node:net'
+import { connect as connectPlain, type Server } from 'node:net'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
+import { memoryStore, type Store } from 'graupel/stores'
 import { expect, test } from 'vitest'
 import { type Pair, pairOf as readPair, reportDatesDaily } from '../../server/src/http/certificate.ts'
+import { Listener } from '../../server/src/http/listener.ts'
 import { type Fetch, serviceStore } from '../../src/stores/service.ts'
 import { describeWith } from '../support/needs.ts'
 import { until } from '../support/until.ts'
@@ -129,6 +131,49 @@ describeWith(['openssl'], 'TLS', () => {
     await once(socket, 'close')
     // Without a limit, Node waits for two minutes.
     expect(performance.now() - startMs).toBeLessThan(110_000)
+  })
+
+  test('a silent connection does not delay the shutdown, and a request under way is answered', async () => {
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const store = memoryStore()
+    let writes = 0
+    const slow: Store = {
+      ...store,
+      async write(key, ...rest) {
+        if (key.includes('orders') && ++writes > 0) await gate
+        return store.write(key, ...rest)
+      },
+    }
+    const { app } = await listen(pairOf('closing'), { store: slow, listens: false })
+    const listener = await Listener.open(app.server, { host: '127.0.0.1', port: 0 })
+    const port = Number(new URL(listener.url).port)
+    const silent = connectPlain(port, '127.0.0.1')
+    await once(app.server, 'connection')
+    const answer = get(port, '/v1/counters/orders')
+    await until(() => writes > 0)
+    const startMs = performance.now()
+    const closed = listener.close(30_000)
+    await once(silent.on('error', () => {}).resume(), 'close')
+    open()
+    expect((await answer).body).toBe('{"counts":["1"]}')
+    await closed
+    expect(performance.now() - startMs).toBeLessThan(20_000)
+  })
+
+  test('a client of Redis whose handshake is not over is closed when the service ends', async () => {
+    const { resp, respUrl } = await listen({ ...pairOf('closing-resp'), resp: 0 })
+    const port = Number(new URL(respUrl).port)
+    const server = resp?.server as Server
+    const idle = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+    await once(server, 'secureConnection')
+    const silent = connectPlain(port, '127.0.0.1')
+    await once(server, 'connection')
+    const closed = Promise.all([silent, idle].map((socket) => once(socket.resume(), 'close')))
+    await resp?.close(30_000)
+    await closed
   })
 
   test('connections beyond the limit are closed, and the admin port answers', async () => {

@@ -84,7 +84,7 @@ export function makeServer(
   // `maxHeaderSize` bounds them. Otherwise Node passes on the first thousand, and the checks miss the others.
   server.maxHeadersCount = 0
   answerHalfClosed(server)
-  // A client may ask whether to send a body (Expect). The answer is final, because no route reads a body.
+  // A client may ask whether to send a body (Expect). Fastify's hook `onRequest` answers.
   server.on('checkContinue', noted).on('checkExpectation', noted)
   server.on('connect', refuseConnect)
   return server.on('request', untilLast(before(answered), isStopping))
@@ -246,6 +246,10 @@ function noRequest(): Problem {
 function answer(socket: Socket, problem: Problem, id: string): void {
   // Requests that came earlier on the connection get their answers first.
   const earlier = connectionOf(socket).last
+  if (earlier?.req.complete === false) {
+    refuseBody(earlier, socket, problem, id)
+    return
+  }
   if (earlier !== undefined) {
     earlier.once('close', () => {
       // This listener may be older than the one that forgets the answer.
@@ -255,6 +259,24 @@ function answer(socket: Socket, problem: Problem, id: string): void {
     return
   }
   if (!socket.writable) return
+  send(socket, problem, id)
+  linger(socket)
+}
+
+/** Refuses a request whose body is late or broken. Its route waits for the body and would never answer. */
+function refuseBody(response: ServerResponse, socket: Socket, problem: Problem, id: string): void {
+  // A refusal would get before, or into, an answer. A response that waits behind another one has no socket.
+  if (response.socket !== socket || response.headersSent) {
+    socket.destroy()
+    return
+  }
+  send(socket, problem, id)
+  // Not `linger` alone: the rest of the body would still reach the route, which would write it to the store.
+  closeBy(socket, () => linger(socket))
+  socket.destroySoon()
+}
+
+function send(socket: Socket, problem: Problem, id: string): void {
   const { status, headers, body } = refusalOf(problem)
   const lines = Object.entries({
     ...headers,
@@ -265,5 +287,4 @@ function answer(socket: Socket, problem: Problem, id: string): void {
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`)
   socket.write(body)
-  linger(socket)
 }

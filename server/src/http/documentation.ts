@@ -95,12 +95,13 @@ export function swaggerSchemaOf(
       ...(answer.headers && { headers: mapped(answer.headers, (text) => ({ type: 'string', description: text })) }),
     }
   }
-  const access: readonly ProblemCode[] = isTokenNeeded ? ['ERR_UNAUTHORIZED', 'ERR_LIMIT_EXCEEDED'] : ['ERR_FORBIDDEN']
+  const ofTokens: readonly ProblemCode[] = isTokenNeeded ? ['ERR_UNAUTHORIZED', 'ERR_LIMIT_EXCEEDED'] : []
+  const access: readonly ProblemCode[] = ['ERR_FORBIDDEN', ...ofTokens]
   const codes = [...common, ...(isOpen ? [] : access), ...(isLenient ? [] : ofStrict), ...problems]
   for (const [status, ofStatus] of byStatus(codes)) {
     response[status] ??= {
       description: ofStatus.join(', '),
-      headers: refusalHeaders(Number(status)),
+      headers: refusalHeaders(Number(status), ofStatus),
       ...(isHead ? noContent : { content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } } }),
     }
   }
@@ -126,12 +127,14 @@ export function swaggerSchemaOf(
 const noContent = { type: 'null' } as const
 
 /** Describes the headers of a refusal. */
-function refusalHeaders(status: number): Schema {
+function refusalHeaders(status: number, codes: readonly ProblemCode[]): Schema {
+  const holder = { type: 'string', description: 'the URL of the server to ask, if ERR_STANDBY and the URL is known' }
   const retryAfter = { type: 'integer', description: 'seconds to wait before the next attempt' }
   return {
     'X-Request-Id': { type: 'string', description: 'the id of the request in the log of the service' },
     ...(status === 401 && { 'WWW-Authenticate': { type: 'string', description: 'Bearer' } }),
     ...((status === 429 || status === 503) && { 'Retry-After': retryAfter }),
+    ...(codes.includes('ERR_STANDBY') && { 'Graupel-Holder': holder }),
   }
 }
 
@@ -182,6 +185,7 @@ export const nameProblems: readonly ProblemCode[] = [
   'ERR_STATE_CORRUPT',
   'ERR_STORE_UNAVAILABLE',
   'ERR_STORE_INVALID',
+  'ERR_STORE_UNSAFE',
   'ERR_CLOSED',
 ]
 

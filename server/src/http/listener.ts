@@ -44,11 +44,40 @@ export async function listen(
   return `${family === 'IPv6' ? `[${address}]` : address}:${given}`
 }
 
+/** The connections of a server. With TLS, each is a socket of TLS over a socket of TCP. */
+export class Connections {
+  /** The sockets of TCP, also those whose handshake is not over. */
+  readonly #accepted = new Set<Socket>()
+  /** The sockets that requests come by. */
+  readonly open = new Set<Socket>()
+
+  constructor(server: NetServer) {
+    const collect = (event: string, sockets: Set<Socket>) =>
+      server.on(event, (socket: Socket) => {
+        sockets.add(socket)
+        socket.once('close', () => sockets.delete(socket))
+      })
+    collect('connection', this.#accepted)
+    collect(server instanceof TlsServer ? 'secureConnection' : 'connection', this.open)
+  }
+
+  /** Closes the connections whose handshake is not over. Node waits for them when a server closes. */
+  destroyUnfinished(): void {
+    // By the address, because Node does not tell which socket of TCP is below a socket of TLS.
+    const finished = new Set(Array.from(this.open, addressOf))
+    for (const socket of this.#accepted) if (!finished.has(addressOf(socket))) socket.destroy()
+  }
+}
+
+function addressOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
+}
+
 /** Listens, and stops without breaking a request. */
 export class Listener {
   readonly url: string
   readonly #server: Server
-  readonly #open = new Set<Socket>()
+  readonly #connections: Connections
 
   /** @param option - The option of the port, for errors. @throws StartError */
   static async open(
@@ -63,10 +92,7 @@ export class Listener {
   private constructor(server: Server, url: string) {
     this.#server = server
     this.url = url
-    server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
-      this.#open.add(socket)
-      socket.once('close', () => this.#open.delete(socket))
-    })
+    this.#connections = new Connections(server)
   }
 
   /**
@@ -75,6 +101,7 @@ export class Listener {
    */
   async close(timeoutMs: number): Promise<void> {
     const server = this.#server
+    const { open } = this.#connections
     const endMs = performance.now() + timeoutMs
     const graceful = Math.min(graceMs, timeoutMs / 2)
     // Busy clients get an answer with `Connection: close`, because idle connections are closed from then on.
@@ -86,10 +113,11 @@ export class Listener {
     })
     // The last accepted connections may still send their first request.
     await sleep(graceful)
-    for (const socket of this.#open) if (!isUsed(socket)) socket.destroy()
+    for (const socket of open) if (!isUsed(socket)) socket.destroy()
+    this.#connections.destroyUnfinished()
     while (!isClosed && performance.now() < endMs) {
       // Node counts a connection as idle whose answer is complete, but waits for a client that reads slowly.
-      const isSent = !Array.from(this.#open).some(isAnswering)
+      const isSent = !Array.from(open).some(isAnswering)
       if (isSent && !isLingering()) server.closeIdleConnections()
       await sleep(lookMs)
     }

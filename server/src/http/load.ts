@@ -23,6 +23,15 @@ export function heldCountOf({ maxCount }: Options): number {
   return Math.min(maxCount, mostHeld)
 }
 
+/**
+ * Returns how many ids of a layout a request may ask for: those that a node makes while the last request may
+ * wait. An answer with more would begin after its connection was closed. A layout with 1024 ids a second has
+ * at most 10 240.
+ */
+export function idCountOf(idsPerSecond: number, options: Options): number {
+  return Math.max(1, Math.min(heldCountOf(options), Math.floor(idsPerSecond * longestWaitS)))
+}
+
 /** The bounds of {@link Load}. */
 export interface LoadLimits {
   readonly maxIds: number

@@ -4,7 +4,7 @@ import type { TakingLog } from '../http/taking-log.js'
 import { planOf, type Reply } from './commands.js'
 import type { Demand, Sources } from './demands.js'
 import type { CommandParser } from './parser.js'
-import { countReply, writeNumbers } from './replies.js'
+import { bulk, writeNumbers } from './replies.js'
 import type { Session } from './session.js'
 
 /**
@@ -16,10 +16,13 @@ const enoughBytes = 65_536
 /** The most arrays that are kept for later batches. */
 const mostSpare = 64
 /**
- * The most tries to get consecutive numbers. The second one mostly succeeds, because it fetches a segment
- * for the block.
+ * The most tries to get consecutive numbers. The numbers of a segment are consecutive, so the second try
+ * mostly succeeds: it begins in a segment that was just fetched. No segment is fetched for the block, so a
+ * block that is longer than a segment fails each time another process takes a segment in between.
  */
 const maxBlocks = 8
+/** The first number that is no integer of the protocol. */
+const firstTooLarge = 2n ** 63n
 
 /** Equal commands that came one after the other. */
 interface Step {
@@ -43,6 +46,7 @@ interface Take {
   total: number
   /** How many of the numbers were written. */
   written: number
+  /** All numbers, of a block too. */
   result: BigUint64Array | readonly string[] | undefined
   error: unknown
 }
@@ -120,6 +124,7 @@ export class Batch {
     // One after the other, because numbers of a name ascend in the order of the commands.
     for (const take of this.#takes) await this.#fill(take, memory, gone)
     for (const step of this.#steps) await this.#write(step, written)
+    for (const take of this.#takes) this.#record(take)
     if (spare.length < mostSpare) spare.push(kept)
     const [first] = written
     if (written.length === 1 && typeof first === 'object') return first
@@ -175,23 +180,35 @@ export class Batch {
       client?.takeIds(total)
       this.#releases.push(demand.load.take(total))
       const array = memory(total)
-      const takeAll = async () => this.#recorded(take, await demand.take(array, gone))
-      take.result = demand.isBlock ? [`${await lastOfBlock(takeAll, total)}`] : await takeAll()
-      const { result } = take
-      if (demand.form === 'integer' && typeof result[0] === 'bigint' && (result.at(-1) as bigint) >= 2n ** 63n) {
+      let numbers = await demand.take(array, gone)
+      for (let tries = 1; demand.isBlock && !isConsecutive(numbers); tries++) {
+        if (tries === maxBlocks) {
+          throw new Problem(
+            'ERR_OVERLOADED',
+            `other requests took numbers between ${total} of a block; try again later`,
+          )
+        }
+        client?.takeIds(total)
+        numbers = await demand.take(array, gone)
+      }
+      if (demand.form === 'integer' && typeof numbers[0] === 'bigint' && (numbers.at(-1) as bigint) >= firstTooLarge) {
         throw new Problem('ERR_SEGMENT_OVERFLOW', 'the number is above 2^63 - 1, the last integer of the protocol')
       }
+      take.result = numbers
     } catch (error) {
       take.error = error
     }
   }
 
-  /** Writes who has taken the numbers to the log, with `--log-ids`. */
-  #recorded<T extends BigUint64Array | readonly string[]>({ demand: { from, rule }, client }: Take, numbers: T): T {
+  /**
+   * Writes to the log who takes the numbers, with `--log-ids`. Only the numbers that are sent: those of an
+   * MGET that is refused because of another key are not.
+   */
+  #record({ demand: { from, rule }, client, result, written }: Take): void {
+    if (this.#takings === undefined || result === undefined || written === 0) return
     const taker = { client: client?.name, remote: this.#session.remote }
-    if (numbers instanceof BigUint64Array) this.#takings?.add(taker, from, numbers, rule)
-    else this.#takings?.addCounts(taker, from, numbers as readonly string[])
-    return numbers
+    if (result instanceof BigUint64Array) this.#takings.add(taker, from, result.subarray(0, written), rule)
+    else this.#takings.addCounts(taker, from, result.slice(0, written))
   }
 
   async #write({ name, times, head, parts }: Step, written: (Buffer | string)[]): Promise<void> {
@@ -215,15 +232,16 @@ export class Batch {
   }
 }
 
-/** Writes the next numbers of a take. */
+/** Writes the next numbers of a take; of a block the last. */
 async function next(take: Take, count: number, { form, isBlock }: Demand, written: (Buffer | string)[]): Promise<void> {
-  const from = take.written
-  const to = from + (isBlock ? 1 : count)
+  const to = take.written + count
+  const from = isBlock ? to - 1 : take.written
   take.written = to
   const { result } = take
   if (!(result instanceof BigUint64Array)) {
-    written.push((result as readonly string[]).slice(from, to).map(countReply).join(''))
-  } else if (count <= enoughNumbers) {
+    const replyOf = form === 'integer' ? (text: string) => `:${text}\r\n` : bulk
+    written.push((result as readonly string[]).slice(from, to).map(replyOf).join(''))
+  } else if (to - from <= enoughNumbers) {
     written.push(writeNumbers(result.subarray(from, to), form))
   } else {
     await inSlices(count, (start, end) => written.push(writeNumbers(result.subarray(from + start, from + end), form)))
@@ -231,18 +249,10 @@ async function next(take: Take, count: number, { form, isBlock }: Demand, writte
 }
 
 /**
- * Takes consecutive numbers and returns the last. Numbers that are not consecutive, at the end of a fetched
- * segment, become a gap.
+ * Tells whether numbers are a block. Those that are not, at the end of a fetched segment, become a gap. The
+ * counts of a call are always consecutive.
  */
-async function lastOfBlock(
-  take: () => Promise<BigUint64Array | readonly string[]>,
-  count: number,
-): Promise<bigint | string> {
-  for (let blocks = 0; blocks < maxBlocks; blocks++) {
-    const numbers = await take()
-    const last = numbers[count - 1] as bigint | string
-    if (typeof last === 'string') return last
-    if (last - (numbers[0] as bigint) === BigInt(count - 1)) return last
-  }
-  throw new Problem('ERR_OVERLOADED', `other requests took numbers between ${count} of a block; try again later`)
+function isConsecutive(numbers: BigUint64Array | readonly string[]): boolean {
+  if (!(numbers instanceof BigUint64Array)) return true
+  return (numbers.at(-1) as bigint) - (numbers[0] as bigint) === BigInt(numbers.length - 1)
 }

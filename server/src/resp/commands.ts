@@ -1,9 +1,9 @@
 import type { TextEncoding } from 'graupel'
 import { shown } from '../failure.js'
-import { heldCountOf } from '../http/load.js'
 import { textEncodings } from '../http/number-form.js'
 import { oneOf, wholeNumber } from '../http/parameters.js'
 import { Problem } from '../http/problems.js'
+import type { ServedLayout } from '../routes/ids.js'
 import { blockOf, type Demand, demandOf, type IdWish, idPrefix, idsOf, type Sources } from './demands.js'
 import { bulk, integer, list, listHead, map, Refused, simple } from './replies.js'
 import { authenticate, client, fresh, hello, isAllowed, redisVersion, type Session } from './session.js'
@@ -83,8 +83,9 @@ const commands: Readonly<Record<string, Command>> = {
   'ID.NEXT': {
     words: [2, any],
     run([, text = '', ...options], _, sources) {
-      const count = wholeNumber('n', 1, heldCountOf(sources.options)).read('n', text)
-      const { layout = sources.layouts.keys().next().value, ...wish } = readWish(options, sources)
+      const { layout = sources.layouts.keys().next().value as string, ...wish } = readWish(options, sources)
+      const { maxCount } = sources.layouts.get(layout) as ServedLayout
+      const count = wholeNumber('n', 1, maxCount).read('n', text)
       return { head: listHead(count), demands: [idsOf(idPrefix + layout, count, sources, wish)] }
     },
   },

@@ -44,6 +44,7 @@ export interface Demand {
   /** The strides of its numbers, which counts do not have. */
   readonly rule: RunRule
   readonly count: number
+  /** Texts of counts are sent as they are unless it is `integer`. */
   readonly form: NumberForm
   /** Whether only the last of the numbers is sent, and they have to be consecutive. */
   readonly isBlock?: boolean
@@ -73,7 +74,8 @@ export function demandOf(key: string, count: number, sources: Sources): Demand {
       from: { kind: 'counter', name: key },
       rule: consecutive,
       count,
-      form: 'integer',
+      // With a pattern always text: the texts of a pattern such as `{count:6}` begin to look like integers.
+      form: options.counters?.[key]?.pattern === undefined ? 'integer' : 'decimal',
       take: async ({ length }, gone) => (await service.counters.get(key)).take(length, gone()),
     }
   }

@@ -72,8 +72,3 @@ export function writeNumbers(numbers: BigUint64Array, form: NumberForm): Buffer 
   }
   return Buffer.from(Array.from(numbers, (number) => bulk(encodeId(number, form))).join(''), 'latin1')
 }
-
-/** Writes a count: as an integer if it is one, otherwise, with a pattern, as text. */
-export function countReply(text: string): string {
-  return /^(0|[1-9]\d{0,15})$/.test(text) ? `:${text}\r\n` : bulk(text)
-}

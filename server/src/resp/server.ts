@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import type { Pair } from '../http/certificate.js'
-import { listen } from '../http/listener.js'
+import { Connections, listen } from '../http/listener.js'
 import { Connection, type Surroundings } from './connection.js'
 
 /** Time between two looks for connections that have ended. */
@@ -12,6 +12,7 @@ const lookMs = 20
 export class RespServer {
   readonly server: Server | TlsServer
   readonly #isTls: boolean
+  readonly #connections: Connections
   readonly #open = new Set<Connection>()
 
   /** @param pair - Serves TLS if given. */
@@ -24,6 +25,7 @@ export class RespServer {
       pair === undefined
         ? createServer(sockets)
         : createTlsServer({ ...pair, ...sockets, handshakeTimeout: requestTimeoutMs })
+    this.#connections = new Connections(this.server)
     this.server.on(this.#isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
       // The limit of connections has closed it.
       if (socket.destroyed) return
@@ -45,6 +47,8 @@ export class RespServer {
   async close(timeoutMs: number): Promise<void> {
     const endMs = performance.now() + timeoutMs
     this.server.close()
+    // A client whose handshake ended later would not be told that the service ends.
+    this.#connections.destroyUnfinished()
     for (const connection of this.#open) connection.end()
     while (this.#open.size > 0 && performance.now() < endMs) await sleep(lookMs)
     for (const connection of this.#open) connection.destroy()

@@ -3,7 +3,7 @@ import { encodeId } from 'graupel'
 import { shown } from '../failure.js'
 import type { DirectRoute } from '../http/direct.js'
 import { documented } from '../http/documentation.js'
-import { heldCountOf, Load, limitsFor } from '../http/load.js'
+import { idCountOf, Load, limitsFor } from '../http/load.js'
 import { hasTexts, mediaTypes } from '../http/media.js'
 import { bodyOf, bodyOfOne, bodyOfTexts, type NumberKind, numbersOfTexts } from '../http/number-body.js'
 import { formatOf, formOf, type HeadersByForm, headersWith, numbersAnswer } from '../http/number-form.js'
@@ -20,8 +20,10 @@ import { needsTags, parameterOf, readTags, tagParameters, tagsInQuery } from './
 import { idEncodings, kindParameter, textsOf } from './texts.js'
 
 /** A layout of the service, with the objects that its answers need. */
-interface ServedLayout {
+export interface ServedLayout {
   readonly source: IdSource
+  /** The most ids of a request. */
+  readonly maxCount: number
   readonly load: Load
   readonly headers: HeadersByForm
   readonly numbers: NumberKind
@@ -31,17 +33,18 @@ interface ServedLayout {
 export type ServedLayouts = ReadonlyMap<string, ServedLayout>
 
 export function servedLayoutsOf({ ids }: Service, options: Options): ServedLayouts {
-  return new Map(
-    [...ids].map(([name, source]): [string, ServedLayout] => [
-      name,
-      {
-        source,
-        load: new Load(limitsFor(source.layout.idsPerSecond, heldCountOf(options), options.maxConnections)),
-        headers: headersWith({ 'graupel-layout': name }),
-        numbers: { key: 'ids', runs: runRuleOf(source.layout) },
-      },
-    ]),
-  )
+  const servedOf = (name: string, source: IdSource): ServedLayout => {
+    const { idsPerSecond } = source.layout
+    const maxCount = idCountOf(idsPerSecond, options)
+    return {
+      source,
+      maxCount,
+      load: new Load(limitsFor(idsPerSecond, maxCount, options.maxConnections)),
+      headers: headersWith({ 'graupel-layout': name }),
+      numbers: { key: 'ids', runs: runRuleOf(source.layout) },
+    }
+  }
+  return new Map([...ids].map(([name, source]) => [name, servedOf(name, source)]))
 }
 
 /**
@@ -58,15 +61,18 @@ export function addIdRoutes(
   app: FastifyInstance,
   layouts: ServedLayouts,
   { kinds }: Service,
-  options: Options,
   takings: TakingLog | undefined,
 ): void {
-  const maxCount = heldCountOf(options)
+  const maxCount = Math.max(...Array.from(layouts.values(), (layout) => layout.maxCount))
   const [firstName] = [...layouts.keys()] as [string]
   const ofTags = tagParameters([...layouts.values()].map(({ source }) => source.layout))
   const hasTags = Object.keys(ofTags).length > 0
   const parameters = {
-    count: wholeNumber('how many ids', 1, maxCount, 1),
+    count: {
+      ...wholeNumber('how many ids; at most those that a node makes of the layout in 10 s', 1, maxCount, 1),
+      // The maximum depends on the layout.
+      read: (_: string, text: string) => text,
+    },
     format: formatOf('ids', idEncodings),
     layout: oneOf('the layout of the ids', [...layouts.keys()], firstName),
     after: afterParameter,
@@ -76,7 +82,7 @@ export function addIdRoutes(
   }
   const served = (name = firstName) => layouts.get(name) as ServedLayout
   const asked = (request: FastifyRequest) => {
-    const { count = 1, after, ...query } = readQuery(parameters, request.query)
+    const { count: countText, after, ...query } = readQuery(parameters, request.query)
     const { representation, encoding: given } = formOf(query.format, request.headers.accept)
     const encoding = given === 'uuid' ? ('decimal' as const) : given
     const texts = textsOf(query, kinds, served(query.layout).source.layout)
@@ -87,6 +93,7 @@ export function addIdRoutes(
       )
     }
     const layout = served(texts?.layout.name ?? query.layout)
+    const count = countText === undefined ? 1 : wholeNumber('count', 1, layout.maxCount).read('count', countText)
     const observe = after === undefined ? after : readAfter('after', after, encoding, layout.source.layout, texts)
     const tags = hasTags ? readTags(layout.source.layout, tagsInQuery(request.query), parameterOf) : 0n
     return { count, ...layout, representation, texts, encoding, observe, tags }
@@ -116,6 +123,7 @@ export function addIdRoutes(
       'ERR_SEQUENCE_OVERFLOW',
       'ERR_OVERLOADED',
       'ERR_CLOSED',
+      'ERR_STANDBY',
     ],
   })
   // Before GET, because Fastify would add a HEAD that uses ids up as GET does.

@@ -46,7 +46,7 @@ export async function addRoutes(app: FastifyInstance, sources: Sources): Promise
   await addOpenApi(app, isTokenNeeded)
   addFrontRoutes(app)
   addPlatformRoutes(app, service, options, metrics)
-  addIdRoutes(app, layouts, service, options, takings)
+  addIdRoutes(app, layouts, service, takings)
   addDecodeRoutes(app, service)
   addSegmentRoutes(app, service, options, loads.segments, takings)
   addCounterRoutes(app, service, loads.counters, takings)

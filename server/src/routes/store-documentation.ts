@@ -93,7 +93,6 @@ const routes = {
 } satisfies Record<string, Route>
 
 const problems: readonly ProblemCode[] = [
-  'ERR_FORBIDDEN',
   'ERR_STORE_UNAVAILABLE',
   'ERR_STORE_INVALID',
   'ERR_STORE_UNSAFE',

@@ -29,6 +29,8 @@ export interface Started {
   readonly app: App
   /** The server of `--admin-port`. */
   readonly admin: Awaited<ReturnType<typeof makeApp>>['admin']
+  /** The server of `--resp`. */
+  readonly resp: Awaited<ReturnType<typeof makeApp>>['resp']
   readonly service: Service
   readonly metrics: Metrics
   /** The lines of its log. */
@@ -87,7 +89,7 @@ export async function startService(given: Given = {}, surroundings: Surroundings
   const url = listens ? await open(app.server) : ''
   const adminUrl = admin === undefined ? '' : await open(admin)
   const respUrl = (await resp?.listen('127.0.0.1', 0)) ?? ''
-  return { url, adminUrl, respUrl, admin, port: Number(url.split(':')[2] ?? 0), app, service, metrics, log }
+  return { url, adminUrl, respUrl, admin, resp, port: Number(url.split(':')[2] ?? 0), app, service, metrics, log }
 }
 
 /** Makes the service over a store. It does not listen and has no node yet. */
