@@ -57,7 +57,8 @@ export class PolicyRunner implements MoreNumbers {
       const situation = situationOf(seen, subject.layout.tickMs)
       let progress: Progress = 'none'
       if (situation === undefined) {
-        progress = task.proceed()
+        // By the tick that was observed: a clock that jitters may show an earlier tick each time it is read.
+        progress = task.proceed(permitted(core, { nowTick, limitTick: nowTick }))
       } else {
         this.#count(situation, seen)
         const action = this.#actionFor(situation, seen)

@@ -75,6 +75,12 @@ describe('a test generator', () => {
     expect(time()).toBe(startMs)
   })
 
+  it('makes ids by a clock that jitters', () => {
+    let readings = 0
+    const ids = testGenerator({ clock: () => startMs + (readings++ % 2) })
+    expect(new Set([ids.next(), ids.next(), ids.next(), ids.next()]).size).toBe(4)
+  })
+
   it('follows the fake clock of a test runner', () => {
     const ids = testGenerator({ clock: () => Date.now() })
     vi.useFakeTimers({ now: Date.UTC(2040, 0, 1) })
