@@ -120,9 +120,10 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
     return Numbers.made(this, 'observe', (of) => observer(of.#beJudged()) as (id: GivenId<F>) => bigint)
   }
 
-  /** Continues a view with the state to which its generator has moved. */
+  /** Continues with the state to which the core has moved; the core of a view follows its generator. */
   follow(): void {
     this.#core.follow()
+    this.#more?.follow()
   }
 
   get stats(): () => Stats {

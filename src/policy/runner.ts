@@ -28,6 +28,12 @@ export class PolicyRunner implements MoreNumbers {
     this.#deferredWaits = new DeferredWaits(judged)
   }
 
+  /** Counts the events of a new state anew, although it may have the ticks of the former state. */
+  follow(): void {
+    this.#countedHighTick = -1
+    this.#countedHeadTick = -1
+  }
+
   finish(task: Task): void {
     this.#work(task, new BlockingWaits(this.#judged))
   }
