@@ -95,6 +95,14 @@ describe.each(engines)('NODE_DEBUG, %s engine', (engine) => {
     ])
   })
 
+  test('a core reports no reservation after it is closed', () => {
+    const core = openCore(engine, specFor(namespace, { state: { kind: 'process' } }, 3))
+    core.takeOne()
+    expect(core.report().reservation.number).toBe(1)
+    core.close()
+    expect(core.report().reservation.number).toBe(0)
+  })
+
   test.each([undefined, 'http'])('%j prints nothing', (debug) => {
     expect(run(debug)).toEqual([])
   })

@@ -263,7 +263,7 @@ export class JsCore implements Core {
     const { path, reservations, state } = this.#reserver
     // No call ends with `unavailable`, and no ceiling fails: errors of a claim are thrown at once.
     const failure = new Error('the js engine has not failed')
-    return { path, failure, reservation: { number: reservations, ...state.range } }
+    return { path, failure, reservation: { number: this.#isClosed ? 0 : reservations, ...state.range } }
   }
 
   close(): void {
