@@ -34,6 +34,10 @@ const unused = new Map([
     "export const engineOptions = ['auto'], automaticEngine = () => ({ kind: 'js' }), chooseEngine = () => 'js', isJsForced = () => true, allowedAddon = () => {}, requireNative = undefined",
   ],
   [
+    source('engine/open.ts'),
+    "import { platform } from '#platform'; import { JsCore } from './js/core.js'; import { statesFor } from './states.js'; export const openCore = (_, spec) => JsCore.open(spec, statesFor(spec), (to) => openCore('js', to)), clockMs = () => platform.wallMs()",
+  ],
+  [
     source('engine/process-engine.ts'),
     "export const processEngines = () => ['js'], decideEngine = () => {}, useEngine = () => {}, mixEngines = () => {}, checkEngine = () => {}",
   ],

@@ -249,14 +249,16 @@ Fault PageChain::AwaitTick(int timeout_ms) const {
     // In milliseconds, because an epoch before 1677 has no nanoseconds in 64 bits.
     const int64_t left_ms =
         layout_.tick_ms - (now_ms - layout_.epoch_ms) % layout_.tick_ms;
-    const int64_t left_ns = (left_ms + now_ms) * kNsPerMs - now_ns;
-    budget_ns -= left_ns;
-    if (budget_ns < 0) {
+    // A tick may have more nanoseconds than 64 bits hold, too.
+    const bool is_far = left_ms - 1 > budget_ns / kNsPerMs;
+    const int64_t left_ns = is_far ? 0 : (left_ms + now_ms) * kNsPerMs - now_ns;
+    if (is_far || left_ns > budget_ns) {
       return {.kind = Fault::Kind::kEarly,
               .path = page_->path(),
               .subject = Fault::Subject::kPage,
-              .wait_ms = left_ns / kNsPerMs + 1};
+              .wait_ms = left_ms};
     }
+    budget_ns -= left_ns;
     std::this_thread::sleep_for(std::chrono::nanoseconds(left_ns));
   }
 }

@@ -15,7 +15,7 @@ namespace graupel {
 State& ProcessState(std::string_view key, std::string_view* kept = nullptr);
 
 // Writes the number of an engine if the key has none in this process, and returns the
-// number that is there afterwards. 0 only reads. src/engine/open.ts has the
+// number that is there afterwards. 0 only reads. src/engine/process-engine.ts has the
 // numbers.
 uint32_t KeepEngine(State& process_state, uint32_t engine);
 

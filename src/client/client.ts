@@ -150,15 +150,16 @@ class Client extends Numbers implements BaseClient {
   }
 
   get with(): (tags: GivenTags) => Client {
-    return Numbers.made(this, 'with', (of) => (tags) => (of.#viewed?.client ?? of).#view(tags))
+    return Numbers.made(this, 'with', (of) => (tags) => of.#view(tags))
   }
 
   #view(given: GivenTags): Client {
     const { layout, segment } = this.#options
     if (layout === undefined) throw typeError('ERR_OPTION_INVALID', `numbers of the segment '${segment}' have no tags`)
     const tags = Object.freeze(checkTags(layout, given, 'the view'))
-    if (this.isClosed) throw closedError(this.object())
-    return new Client(this.#options, this.#shared, { client: this, tags })
+    const client = this.#viewed?.client ?? this
+    if (this.isClosed || client.isClosed) throw closedError(this.object())
+    return new Client(this.#options, this.#shared, { client, tags })
   }
 
   get decode(): (id: bigint | string) => DecodedId<readonly Field[]> {

@@ -47,19 +47,20 @@ const leadMs = 50
 
 /** A clock that is read in slots of a layout. */
 export class SlotClock implements ClaimClock {
-  readonly #spec: CoreSpec
+  /** Not the spec, which has more. */
+  readonly #ticks: Pick<CoreSpec, 'epochMs' | 'tickMs' | 'maxTick'>
   readonly #slots: Slots
   readonly #nowMs: () => number
 
   /** @param nowMs - The clock; milliseconds since 1970. */
-  constructor(spec: CoreSpec, nowMs: () => number) {
-    this.#spec = spec
-    this.#slots = new Slots(spec.sequenceBits)
+  constructor({ epochMs, tickMs, maxTick, sequenceBits }: CoreSpec, nowMs: () => number) {
+    this.#ticks = { epochMs, tickMs, maxTick }
+    this.#slots = new Slots(sequenceBits)
     this.#nowMs = nowMs
   }
 
   get maxTick(): number {
-    return this.#spec.maxTick
+    return this.#ticks.maxTick
   }
 
   get endSlot(): bigint {
@@ -77,7 +78,7 @@ export class SlotClock implements ClaimClock {
 
   /** Milliseconds until the next tick. */
   msLeft(): number {
-    const { epochMs, tickMs } = this.#spec
+    const { epochMs, tickMs } = this.#ticks
     return epochMs + (this.#nowTick() + 1) * tickMs - this.#nowMs()
   }
 
@@ -86,7 +87,7 @@ export class SlotClock implements ClaimClock {
   }
 
   ceilingFrom(floor: bigint, isOwn: boolean): bigint {
-    const { maxTick, tickMs } = this.#spec
+    const { maxTick, tickMs } = this.#ticks
     const floorTick = floor === 0n ? 0 : this.#slots.tickOf(floor - 1n)
     // Little above the floor of another process: a series of processes that are killed would lead away from
     // the clock.
@@ -96,7 +97,7 @@ export class SlotClock implements ClaimClock {
   }
 
   #nowTick(): number {
-    const { epochMs, tickMs } = this.#spec
+    const { epochMs, tickMs } = this.#ticks
     return Math.floor((this.#nowMs() - epochMs) / tickMs)
   }
 }

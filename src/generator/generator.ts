@@ -99,14 +99,15 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
   }
 
   get with(): (tags: GivenTags<F>) => GeneratorView<F> {
-    return Numbers.made(this, 'with', (of) => (tags) => (of.#viewed?.generator ?? of).#view(tags))
+    return Numbers.made(this, 'with', (of) => (tags) => of.#view(tags))
   }
 
   #view(given: GivenTags<F>): GeneratorView<F> {
     const tags = Object.freeze(checkTags(this.layout, given, 'the view'))
-    if (this.isClosed) throw closedError(this.object())
-    const core = this.#core.view(shiftTags(this.layout, tags))
-    const view = new Generator(core, this.#settings, this.#source, { generator: this, tags })
+    const generator = this.#viewed?.generator ?? this
+    if (this.isClosed || generator.isClosed) throw closedError(this.object())
+    const core = generator.#core.view(shiftTags(this.layout, tags))
+    const view = new Generator(core, this.#settings, this.#source, { generator, tags })
     this.#source.views ??= new Views()
     this.#source.views.add(view)
     return view as unknown as GeneratorView<F>
@@ -120,9 +121,10 @@ export class Generator<F extends readonly Field[]> extends Numbers implements Ba
     return Numbers.made(this, 'observe', (of) => observer(of.#beJudged()) as (id: GivenId<F>) => bigint)
   }
 
-  /** Continues a view with the state to which its generator has moved. */
+  /** Continues with the state to which the core has moved; the core of a view follows its generator. */
   follow(): void {
     this.#core.follow()
+    this.#more?.follow()
   }
 
   get stats(): () => Stats {

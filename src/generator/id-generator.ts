@@ -126,8 +126,12 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
    * Makes one id. Blocks if the policy says to wait, for at most `maxWaitMs` milliseconds at a time.
    *
    * @throws GraupelError `ERR_CLOCK_ROLLBACK`, `ERR_SEQUENCE_OVERFLOW`, `ERR_CLOCK_BEFORE_EPOCH`,
-   * `ERR_LAYOUT_EXPIRED`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_CLONED`, `ERR_LEASE_EXPIRED`, `ERR_CLOSED`;
-   * TypeError, RangeError `ERR_CLOCK_INVALID`. Nothing is issued then.
+   * `ERR_LAYOUT_EXPIRED`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_CLONED`, `ERR_CLOSED`; `ERR_CLOCK_SKEW` after
+   * an observed id; `ERR_STATE_UNREACHABLE`, `ERR_STATE_UNSAFE`, `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT` if
+   * the memory of the node was deleted or replaced; TypeError, RangeError `ERR_CLOCK_INVALID`; TypeError
+   * `ERR_OPTION_INVALID` if a function `onRollback` returns no action. With a lease also `ERR_LEASE_EXPIRED`;
+   * `ERR_NODES_EXHAUSTED`, `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT` if the lease has ended by that error;
+   * `ERR_STATE_FULL` if the lease has moved to another node. Nothing is issued then.
    */
   next(this: void): bigint
   /** Makes one id in decimal digits, as JSON and JavaScript clients need it. Blocks and throws as `next`. */
@@ -168,8 +172,8 @@ export interface BaseGenerator<F extends readonly Field[] = readonly Field[]> ex
    *
    * @param id - An id of this generator's layout, of any node; the layout begins with the timestamp.
    * @returns The id, as a bigint.
-   * @throws TypeError, RangeError `ERR_ID_INVALID`; GraupelError `ERR_CLOCK_SKEW` for an id more than
-   * `maxAheadMs` ahead of the clock, `ERR_LAYOUT_EXPIRED` if the layout has no larger id,
+   * @throws TypeError, RangeError `ERR_ID_INVALID`, `ERR_CLOCK_INVALID`; GraupelError `ERR_CLOCK_SKEW` for an
+   * id more than `maxAheadMs` ahead of the clock, `ERR_LAYOUT_EXPIRED` if the layout has no larger id,
    * `ERR_CLOCK_BEFORE_EPOCH`, `ERR_STATE_UNAVAILABLE`, `ERR_CLOSED`; RangeError `ERR_LAYOUT_INVALID` for a
    * layout whose ids do not sort by time. Nothing has changed then.
    */

@@ -35,9 +35,11 @@ export function resolveOptions<F extends readonly Field[]>(
   const own = readOptions(given, Object.keys(generatorRows), '{ node: 7 }', elsewhere)
   const lease = resolveLease<F>(own)
   const options = readRows(own, generatorRows)
-  const { state, engine: wanted, clock, sequenceStart, onRollback } = options
+  const { engine: wanted, clock, sequenceStart, onRollback } = options
   const layout = lease?.layout ?? resolveLayout(options)
   const origin = lease ?? chooseNode(layout, options.node)
+  // A simulation must not find ids on the host that an earlier simulation has made.
+  const state = options.state ?? (typeof clock === 'function' ? 'process' : undefined)
   // `null` counts as not given, too.
   const engine = chooseEngine(wanted ?? 'auto', lease === undefined ? state : 'process')
   return {
@@ -48,7 +50,7 @@ export function resolveOptions<F extends readonly Field[]>(
     sequenceStart,
     seed: seed ?? (sequenceStart === 'random' ? randomSeed() : 0),
     clock,
-    state: lease === undefined ? stateFor(state, options.reserveMs, engine, clock) : { kind: 'lease' },
+    state: lease === undefined ? stateFor(state, options.reserveMs, engine) : { kind: 'lease' },
     onRollback,
     onOverflow: options.onOverflow,
     history: onRollback === 'reuse' || typeof onRollback === 'function',
@@ -76,15 +78,8 @@ function randomSeed(): number {
 }
 
 /** Returns the state of the option, or the default. */
-function stateFor(
-  given: string | undefined,
-  reserveMs: number,
-  engine: EngineKind,
-  clock: StateOptions['clock'],
-): StateOptions['state'] {
+function stateFor(given: string | undefined, reserveMs: number, engine: EngineKind): StateOptions['state'] {
   if (given === 'process' || given === 'thread' || given === 'host') return { kind: given }
   if (given !== undefined) return { kind: 'file', path: given, reserveMs }
-  // A simulation must not find ids on the host that an earlier simulation has made.
-  if (typeof clock === 'function') return { kind: 'process' }
   return { kind: engine === 'native' || platform.claims !== undefined ? 'host' : 'process' }
 }

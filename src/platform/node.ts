@@ -145,7 +145,7 @@ export const platform: Platform = {
 
   traced(core, engine, spec) {
     const print = debugPrinter()
-    return print && new TracedCore(core, engine, spec, print)
+    return print && new TracedCore(core, engine, { spec }, print)
   },
 
   channel: (name) => process.getBuiltinModule('node:diagnostics_channel').channel(name),

@@ -28,6 +28,12 @@ export class PolicyRunner implements MoreNumbers {
     this.#deferredWaits = new DeferredWaits(judged)
   }
 
+  /** Counts the events of a new state anew, although it may have the ticks of the former state. */
+  follow(): void {
+    this.#countedHighTick = -1
+    this.#countedHeadTick = -1
+  }
+
   finish(task: Task): void {
     this.#work(task, new BlockingWaits(this.#judged))
   }
@@ -57,7 +63,8 @@ export class PolicyRunner implements MoreNumbers {
       const situation = situationOf(seen, subject.layout.tickMs)
       let progress: Progress = 'none'
       if (situation === undefined) {
-        progress = task.proceed()
+        // By the tick that was observed: a clock that jitters may show an earlier tick each time it is read.
+        progress = task.proceed(permitted(core, { nowTick, limitTick: nowTick }))
       } else {
         this.#count(situation, seen)
         const action = this.#actionFor(situation, seen)

@@ -26,7 +26,7 @@ export interface Waits {
   forClock(wait: ClockWait): boolean
 }
 
-/** Waits during which the clock stepped back further, before a call is given up. */
+/** Waits that the clock made vain by a step back, before a call is given up. */
 const maxInVain = 100
 
 /** The waits of a call that blocks. */
@@ -35,6 +35,8 @@ export class BlockingWaits implements Waits {
   readonly #judged: Judged
   #ceilingWait: CeilingWait | undefined
   #inVain = 0
+  /** The latest tick that a wait has reached. */
+  #reachedTick = -1
 
   constructor(judged: Judged) {
     this.#judged = judged
@@ -51,7 +53,15 @@ export class BlockingWaits implements Waits {
   }
 
   forClock(wait: ClockWait): boolean {
-    if (blockUntil(this.#judged, wait)) return true
+    const { untilTick } = wait
+    if (blockUntil(this.#judged, wait)) {
+      if (untilTick > this.#reachedTick) {
+        this.#reachedTick = untilTick
+        return true
+      }
+      // The clock has shown this tick before. A sleep lets a clock go on that jitters around the real time.
+      platform.sleep(1)
+    }
     // A clock that steps back again and again is treated as a clock that stands still.
     this.#inVain++
     if (this.#inVain <= maxInVain) return true

@@ -124,6 +124,7 @@ class ResettableGenerator<F extends readonly Field[]> extends Generator<F> {
     super(core, options, source)
     this.reset = () => {
       core.moveTo(freshSpec(options, node))
+      this.follow()
       source.views?.follow()
     }
   }

@@ -1,6 +1,7 @@
 import { createGenerator } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { caught, engines, freshNamespace } from '../support/engines.js'
+import { collectGarbage } from '../support/garbage.js'
 import { parts, simulatedOn } from '../support/simulated.js'
 
 describe.each(engines)('the clock on the %s engine', (engine) => {
@@ -61,6 +62,17 @@ describe.each(engines)('the clock on the %s engine', (engine) => {
         filled: 0,
       })
     }
+  })
+
+  it('is not kept after its generator', async () => {
+    const made = () => {
+      const clock = () => 1000
+      simulated({ clock }).ids.next()
+      return new WeakRef(clock)
+    }
+    const clock = made()
+    await collectGarbage()
+    expect(clock.deref()).toBeUndefined()
   })
 
   it('may use another generator itself', () => {

@@ -95,6 +95,29 @@ describe.each(engines)('onRollback on the %s engine', (engine) => {
     expect(caught(() => ids.next()).code).toBe('ERR_CLOCK_ROLLBACK')
   })
 
+  it.each(['advance', 'reuse'] as const)('%j makes ids by a clock that jitters by a tick', (onRollback) => {
+    let readings = 0
+    const { ids } = simulated({ onRollback, clock: () => 1000 + (readings++ % 2) })
+    const made = Array.from({ length: 5 }, () => ids.next())
+    expect(new Set([...made, ...ids.take(3)]).size).toBe(8)
+  })
+
+  it("'wait' gives up on a clock that jitters, and waits for a clock that does so for a moment", () => {
+    let readings = 0
+    let lastJitter = Number.POSITIVE_INFINITY
+    const { ids } = simulated({
+      onRollback: 'wait',
+      clock: () => {
+        if (readings++ > lastJitter) return 1002
+        return readings % 3 === 0 ? 1001 : 1000
+      },
+    })
+    const some = () => Array.from({ length: 9 }, () => ids.next())
+    expect(caught(some)).toMatchObject({ code: 'ERR_CLOCK_ROLLBACK', rollbackMs: 1 })
+    lastJitter = readings + 50
+    expect(some().map(parts)).toContainEqual([1002, 0])
+  })
+
   it("'wait' gives up on a clock that stands still", () => {
     const { ids, time } = simulated({ onRollback: 'wait' })
     ids.next()

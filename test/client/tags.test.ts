@@ -139,6 +139,7 @@ describe('a view of a client', () => {
     const [one, two] = [client.with({ shard: 1 }), client.with({ shard: 2 })]
     one.close()
     expect(caught(() => one.next()).code).toBe('ERR_CLOSED')
+    expect(caught(() => one.with({ shard: 1 })).code).toBe('ERR_CLOSED')
     two.next()
     const three = client.with({ shard: 3 })
     three.next()

@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { openCore } from '../../src/engine/open.ts'
+import { TracedCore } from '../../src/platform/traced.ts'
 import { engines, freshNamespace } from '../support/engines.ts'
+import { specFor } from './tiny.ts'
 
 const program = fileURLToPath(new URL('programs/debugged.js', import.meta.url))
 
@@ -63,6 +66,41 @@ describe.each(engines)('NODE_DEBUG, %s engine', (engine) => {
     // 200 by the program itself.
     expect(made).toBeGreaterThan(260)
     expect(different).toBe(made)
+  })
+
+  test('a view prints its own reservations, with the node to which its generator has moved', () => {
+    const of = (node: number) => specFor(namespace, { state: { kind: 'process' } }, node)
+    const lines: [node: number, sequence: number][] = []
+    const print = (_: string, facts: object) => {
+      const { node, sequence } = facts as { node: number; sequence: number }
+      lines.push([node, sequence])
+    }
+    const core = new TracedCore(openCore(engine, of(1)), engine, { spec: of(1) }, print)
+    const view = core.view(0n)
+    // Runs of the tiny layout have one slot, so each call makes a reservation.
+    for (const each of [core, view, view, core]) each.takeOne()
+    for (const each of [core, view]) each.fill(new BigUint64Array(0), 0, 0)
+    core.moveTo(of(2))
+    view.follow()
+    for (const each of [view, core]) each.takeOne()
+    view.fill(new BigUint64Array(2), 0, 2)
+    expect(lines).toEqual([
+      [1, 0],
+      [1, 1],
+      [1, 2],
+      [1, 3],
+      [2, 0],
+      [2, 1],
+      [2, 2],
+    ])
+  })
+
+  test('a core reports no reservation after it is closed', () => {
+    const core = openCore(engine, specFor(namespace, { state: { kind: 'process' } }, 3))
+    core.takeOne()
+    expect(core.report().reservation.number).toBe(1)
+    core.close()
+    expect(core.report().reservation.number).toBe(0)
   })
 
   test.each([undefined, 'http'])('%j prints nothing', (debug) => {

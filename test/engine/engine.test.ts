@@ -100,13 +100,16 @@ describe('other processes', () => {
   it('make state an explicit choice on the js engine under a process manager', () => {
     const code = `
       out.implicit = attempt(() => createGenerator({ node: 1, engine: 'js' }))
-      out.explicit = attempt(() => createGenerator({ node: 1, engine: 'js', state: 'process' }).stats().state)`
+      out.explicit = attempt(() => createGenerator({ node: 1, engine: 'js', state: 'process' }).stats().state)
+      out.simulated = attempt(() => createGenerator({ node: 1, engine: 'js', clock: () => 1.8e12 }).stats().state)`
     const { out } = run(code, { NODE_APP_INSTANCE: '1' })
     expect(out.implicit).toMatchObject({
       code: 'ERR_STATE_UNREACHABLE',
       message: expect.stringContaining("state: 'process'"),
     })
     expect(out.explicit).toBe('process')
+    // The default of state with a clock function is 'process'.
+    expect(out.simulated).toBe('process')
     // An empty variable counts as unset.
     expect(run(code, { NODE_APP_INSTANCE: '' }).out.implicit).not.toHaveProperty('code')
   })

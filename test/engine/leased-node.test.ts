@@ -1,5 +1,5 @@
 import { composeId, createGenerator, type EngineKind } from 'graupel'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { readGeneration } from '../../src/engine/generation.ts'
 import { LeasedNode, sealNode } from '../../src/engine/source/leased-node.ts'
 import { firstView, type LeaseView, makeHandle, SharedLease } from '../../src/engine/source/shared-lease.ts'
@@ -41,6 +41,42 @@ describe.each(engines)('a state of the %s engine that the thread of the lease ha
     const node = followed(engine, { ...viewOf(2), status: 'ended', failure: 'ERR_CLOCK_SKEW' })
     expect(node.rise()).toBe(false)
     expect(() => node.rise()).toThrow(expect.objectContaining({ code: 'ERR_CLOCK_SKEW' }))
+  })
+})
+
+// A `timeout` of node:vm or a debugger may end the program in the middle of a call.
+describe.each(engines)('a call that is ended, on the %s engine', (engine) => {
+  function leased() {
+    const shared = SharedLease.make()
+    const lease = { namespace: freshNamespace(), token: 'lease', store: 'memory', windowMs: 6000 }
+    const handle = makeHandle(layout, { ...lease, memory: shared.memory })
+    shared.write(viewOf(1))
+    const options = resolveOptions({ lease: handle, engine })
+    const node = new LeasedNode({ handle, layout, shared }, engine, options, Date.now())
+    const observedTick = viewOf(1).floor + 500
+    return { shared, node, observedTick }
+  }
+
+  const ended = () => {
+    throw new Error('ended')
+  }
+
+  it('in a move to another node, leaves the observed tick to the next call', () => {
+    const { shared, node, observedTick } = leased()
+    shared.observe(observedTick)
+    shared.write(viewOf(2))
+    vi.spyOn(node.core, 'raise').mockImplementationOnce(ended)
+    expect(() => node.rise()).toThrow('ended')
+    node.rise()
+    expect([node.node, node.core.observe().headTick]).toEqual([2, observedTick + 1])
+  })
+
+  it('before all threads know an observed tick, leaves it to the next call', () => {
+    const { shared, node, observedTick } = leased()
+    vi.spyOn(shared, 'observe').mockImplementationOnce(ended)
+    expect(() => node.observed(observedTick)).toThrow('ended')
+    node.observed(observedTick)
+    expect(shared.observedTick).toBe(observedTick)
   })
 })
 

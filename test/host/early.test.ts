@@ -35,6 +35,24 @@ describe.each(engines)('on the %s engine', (engine) => {
     using ids = createGenerator({ ...options, namespace: freshNamespace(), state: 'process' })
     expect(ids.next()).toBeGreaterThan(0n)
   })
+
+  it('a tick with more nanoseconds than 64 bits hold is not waited for', () => {
+    const tickMs = 1.2e13
+    const layout = defineLayout({
+      name: 'centuries',
+      epochMs: 0,
+      tickMs,
+      fields: [
+        ['timestamp', 8],
+        ['worker', 10],
+        ['sequence', 20],
+      ],
+    })
+    const error = caught(() => createGenerator({ engine, layout, node: 1, namespace: freshNamespace() }))
+    expect(error).toMatchObject({ code: 'ERR_STATE_UNAVAILABLE' })
+    expect(error.retryAfterMs).toBeGreaterThan(tickMs - Date.now() - 60_000)
+    expect(error.retryAfterMs).toBeLessThanOrEqual(tickMs - Date.now() + 60_000)
+  })
 })
 
 describeWith(['linux', 'faketime'], 'a clock that stands still', () => {

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createGenerator, decode, defineLayout, GraupelError, type Layout, layouts } from 'graupel'
@@ -6,6 +7,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { caught, engines, freshNamespace } from '../support/engines.js'
 
 const startMs = Date.UTC(2026, 0, 1)
+const taggedFields = [
+  ['timestamp', 41],
+  ['shard', 4, 'tag?'],
+  ['sequence', 8],
+] as const
 const firstId = 2006515713438646272n
 
 afterEach(() => {
@@ -62,6 +68,20 @@ describe('a test generator', () => {
     expect(await made()).toEqual(first)
   })
 
+  it('counts and publishes an overflow again after each reset, also of a view', () => {
+    const ids = testGenerator({ layout: defineLayout({ ...layouts.js53, name: 'tagged', fields: taggedFields }) })
+    const view = ids.with({ shard: 1 })
+    let published = 0
+    const count = () => void published++
+    subscribe('graupel:overflow', count)
+    for (const [round, { take }] of [ids, ids, view, view].entries()) {
+      take(257)
+      expect([published, ids.stats().overflows + view.stats().overflows]).toEqual([round + 1, round + 1])
+      ids.reset()
+    }
+    unsubscribe('graupel:overflow', count)
+  })
+
   it('follows a clock, and counts on if the clock goes back, until it is reset', () => {
     let now = startMs + 5
     const ids = testGenerator({ node: 1023, clock: () => now })
@@ -73,6 +93,12 @@ describe('a test generator', () => {
     expect(time()).toBe(startMs + 3_600_005)
     ids.reset()
     expect(time()).toBe(startMs)
+  })
+
+  it('makes ids by a clock that jitters', () => {
+    let readings = 0
+    const ids = testGenerator({ clock: () => startMs + (readings++ % 2) })
+    expect(new Set([ids.next(), ids.next(), ids.next(), ids.next()]).size).toBe(4)
   })
 
   it('follows the fake clock of a test runner', () => {

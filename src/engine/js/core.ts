@@ -233,9 +233,9 @@ export class JsCore implements Core {
   moveTo(spec: CoreSpec): void {
     if (this.#isClosed) return
     const next = this.#reopen(spec) as JsCore
-    this.#reserver.close()
-    this.#share(next)
-    this.#writer = next.#writer
+    const former = this.#reserver
+    this.#share(next, next.#writer)
+    former.close()
   }
 
   view(tagBits: bigint): JsCore {
@@ -246,12 +246,13 @@ export class JsCore implements Core {
   follow(): void {
     if (this.#viewed === undefined || this.#isClosed) return
     const { core, tagBits } = this.#viewed
-    this.#share(core)
-    this.#writer = new IdWriter(this.#reserver.geometry, tagBits)
+    this.#share(core, new IdWriter(core.#reserver.geometry, tagBits))
   }
 
-  #share(other: JsCore): void {
+  /** Takes the state of another core. No function is called in between, where the program may be ended. */
+  #share(other: JsCore, writer: IdWriter): void {
     this.#reserver = other.#reserver
+    this.#writer = writer
     this.#run = other.#run
     this.#id = other.#id
     this.#generation = other.#generation
@@ -262,7 +263,7 @@ export class JsCore implements Core {
     const { path, reservations, state } = this.#reserver
     // No call ends with `unavailable`, and no ceiling fails: errors of a claim are thrown at once.
     const failure = new Error('the js engine has not failed')
-    return { path, failure, reservation: { number: reservations, ...state.range } }
+    return { path, failure, reservation: { number: this.#isClosed ? 0 : reservations, ...state.range } }
   }
 
   close(): void {

@@ -106,7 +106,8 @@ export class ThreadStates {
       const { claims } = this.#surroundings
       const state = new State(table, table.find(key), sequenceBits, maxTick)
       const clock = clockFor(spec, this.clocks)
-      const hasClaim = claims !== undefined && spec.state.kind !== 'lease'
+      // This engine keeps the ids of a clock function in this process, and a claim would keep the function.
+      const hasClaim = claims !== undefined && spec.state.kind !== 'lease' && typeof spec.clock !== 'function'
       const claim = hasClaim ? new JsClaim(claims, table.token(claims.randomBits), state, spec, clock) : undefined
       const geometry = geometryOf(spec)
       found = { state, run: emptyRun(), geometry, writer: new IdWriter(geometry), claim }

@@ -61,11 +61,12 @@ export class LeasedNode implements NodeSource {
       const spec = this.#spec(view, platform.wallMs())
       this.core.moveTo(spec)
       this.views?.follow()
+      this.#begin(view)
       // The lease's thread has sealed the former state.
       forgetKey(this.#key)
+      // Last: a call that a `timeout` of `node:vm` has ended before is done again.
       this.#key = spec.key
       this.#view = view
-      this.#begin(view)
     }
     this.#raise(view)
     const { status } = this.core.observe()
@@ -75,15 +76,15 @@ export class LeasedNode implements NodeSource {
 
   observed(tick: number): boolean {
     if (tick <= this.#observedTick) return false
-    this.#observedTick = tick
     const { shared } = this.#lease
     shared.observe(tick)
     // Read afterwards: a thread that moves later reads the tick. If another generator of this thread has
     // moved before, its next ids are those of the new state.
     const view = shared.read()
-    if (view?.status !== 'held' || haveOneState(view, this.#view)) return false
-    this.rise()
-    return true
+    const hasMoved = view?.status === 'held' && !haveOneState(view, this.#view)
+    if (hasMoved) this.rise()
+    this.#observedTick = tick
+    return hasMoved
   }
 
   late(): GraupelError {

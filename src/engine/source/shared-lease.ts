@@ -152,12 +152,13 @@ export class SharedLease {
   }
 
   write(view: LeaseView): void {
-    const values = { ...view, status: statuses.indexOf(view.status), failure: failures.indexOf(view.failure) }
-    Atomics.add(this.#words, 0, 1n)
-    for (const [at, field] of fields.entries()) {
-      Atomics.store(this.#words, 1 + at, BigInt(Math.round(Number(values[field]))))
-    }
-    Atomics.add(this.#words, 0, 1n)
+    const numbers = { ...view, status: statuses.indexOf(view.status), failure: failures.indexOf(view.failure) }
+    const values = fields.map((field) => BigInt(Math.round(Number(numbers[field]))))
+    // Also odd if a `timeout` of `node:vm` has ended the last write in the middle.
+    const odd = Atomics.load(this.#words, 0) | 1n
+    Atomics.store(this.#words, 0, odd)
+    for (const [at, value] of values.entries()) Atomics.store(this.#words, 1 + at, value)
+    Atomics.store(this.#words, 0, odd + 1n)
   }
 }
 
