@@ -8,6 +8,12 @@ import { text } from 'node:stream/consumers'
  */
 export const withTypes = ['--import', import.meta.resolve('tsx')]
 
+/**
+ * Gives V8 a young generation that stays at one mebibyte. Otherwise V8 enlarges it during a run by more than
+ * a measurement of memory looks for: on Node 24 by 100 MiB.
+ */
+export const smallYoung = ['--min-semi-space-size=1', '--max-semi-space-size=1']
+
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) child.kill()

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { smallYoung } from './fresh.ts'
 
 // Runs servers on one processor, and the load on another. wrk makes the load, because it takes a third of the
 // server's time. autocannon takes more time than the server, so it would be measured itself.
@@ -149,7 +150,7 @@ export async function withServers<T>(build: string, use: (servers: Servers) => P
       start: (...options) => service([], options),
       redis: (port) =>
         run(['redis-server', '--port', `${port}`, '--save', '', '--appendonly', 'no'], /Ready to accept/),
-      reporting: () => service(['--expose-gc', '--import', reporter], []),
+      reporting: () => service(['--expose-gc', ...smallYoung, '--import', reporter], []),
     })
   } finally {
     const ended = started.map((child) => child.exitCode === null && child.signalCode === null && once(child, 'exit'))

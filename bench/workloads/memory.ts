@@ -1,19 +1,13 @@
 import type { Workload } from '../contract.ts'
-import { inFreshProcess } from '../measure/fresh.ts'
+import { inFreshProcess, smallYoung } from '../measure/fresh.ts'
 import { makesIds } from '../measure/loops.ts'
 import { spread } from '../measure/rounds.ts'
 import type { LeakSample, MemoryGrowth, MemoryTask } from './memory-probe.ts'
 
 const section = 'Memory'
 
-/**
- * Gives V8 a young generation of one mebibyte. Otherwise V8 enlarges it during the run by more than the bench
- * looks for.
- */
-const nodeFlags = ['--expose-gc', '--min-semi-space-size=1', '--max-semi-space-size=1']
-
 function probe<T>(task: MemoryTask): Promise<T> {
-  return inFreshProcess('workloads/memory-probe.ts', task, { nodeFlags })
+  return inFreshProcess('workloads/memory-probe.ts', task, { nodeFlags: ['--expose-gc', ...smallYoung] })
 }
 
 /**
