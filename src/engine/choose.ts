@@ -47,8 +47,8 @@ export function automaticEngine(): AutomaticEngine {
  * Chooses a generator's engine, and loads it.
  *
  * @param option - The option `engine`, unchecked.
- * @param state - The option `state`, checked; `undefined` if the default of the engine is wanted. `'host'` and
- * a path need the native engine.
+ * @param state - The option `state`, checked; `undefined` if the default of the engine is wanted. `'host'`
+ * and a path need the native engine.
  * @throws TypeError `ERR_OPTION_INVALID`; GraupelError `ERR_NATIVE_UNAVAILABLE`; GraupelError
  * `ERR_STATE_UNREACHABLE` if the js engine would keep the node for one process, and other processes run the
  * same program.
