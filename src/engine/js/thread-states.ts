@@ -106,8 +106,10 @@ export class ThreadStates {
       const { claims } = this.#surroundings
       const state = new State(table, table.find(key), sequenceBits, maxTick)
       const clock = clockFor(spec, this.clocks)
-      // This engine keeps the ids of a clock function in this process, and a claim would keep the function.
-      const hasClaim = claims !== undefined && spec.state.kind !== 'lease' && typeof spec.clock !== 'function'
+      const { kind } = spec.state
+      // With a clock function, a state is of this process alone, and a claim would keep the function.
+      const isAlone = kind === 'lease' || (kind !== 'host' && typeof spec.clock === 'function')
+      const hasClaim = claims !== undefined && !isAlone
       const claim = hasClaim ? new JsClaim(claims, table.token(claims.randomBits), state, spec, clock) : undefined
       const geometry = geometryOf(spec)
       found = { state, run: emptyRun(), geometry, writer: new IdWriter(geometry), claim }
