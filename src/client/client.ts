@@ -157,9 +157,7 @@ class Client extends Numbers implements BaseClient {
     const { layout, segment } = this.#options
     if (layout === undefined) throw typeError('ERR_OPTION_INVALID', `numbers of the segment '${segment}' have no tags`)
     const tags = Object.freeze(checkTags(layout, given, 'the view'))
-    const client = this.#viewed?.client ?? this
-    if (this.isClosed || client.isClosed) throw closedError(this.object())
-    return new Client(this.#options, this.#shared, { client, tags })
+    return new Client(this.#options, this.#shared, { client: this.#ownerIfOpen(), tags })
   }
 
   get decode(): (id: bigint | string) => DecodedId<readonly Field[]> {
@@ -179,7 +177,7 @@ class Client extends Numbers implements BaseClient {
     if (layout === undefined) {
       throw typeError('ERR_OPTION_INVALID', `numbers of the segment '${segment}' have no time, so none is observed`)
     }
-    if (this.isClosed || this.#viewed?.client.isClosed) throw closedError(this.object())
+    this.#ownerIfOpen()
     checkOrder(layout)
     const { timestampMs, node } = decode(given, layout)
     const id = BigInt(given)
@@ -197,6 +195,13 @@ class Client extends Numbers implements BaseClient {
     }
     batches.observe(id)
     return id
+  }
+
+  /** Returns the client of a view, or this client. @throws GraupelError `ERR_CLOSED` */
+  #ownerIfOpen(): Client {
+    const owner = this.#viewed?.client ?? this
+    if (this.isClosed || owner.isClosed) throw closedError(this.object())
+    return owner
   }
 
   get stats(): () => ClientStats {
