@@ -35,7 +35,7 @@ let leases = []
 /** @param {Start} task @returns {Promise<Started>} */
 async function start({ namespace, leases: wanted, startMs }) {
   await Promise.all(leases.map((lease) => lease.release()))
-  await sleep(startMs - Date.now())
+  await sleep(Math.max(0, startMs - Date.now()))
   const [before, cpuBefore] = [writes, cpuMs()]
   leases = []
   // Processes that are started anew have other names.
