@@ -1,12 +1,8 @@
+import { high, low } from '../../src/core/typed-array.js'
 import type { Check, Stamp } from '../contract.ts'
 
 /** The most ids that are kept to count repeats: 64 MiB. */
 const maxKept = 2 ** 23
-
-const isLittleEndian = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1
-/** Where the halves of an id are in an array of 32 bits. */
-export const low = isLittleEndian ? 0 : 1
-export const high = 1 - low
 
 /**
  * Checks ids between the timed batches. While each id is above the id before, there is no repeat. If the

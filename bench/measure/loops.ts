@@ -1,5 +1,5 @@
+import { high, low } from '../../src/core/typed-array.js'
 import type { Foreign, Source, Subject } from '../contract.ts'
-import { high, low } from './ledger.ts'
 
 // The timed loops. Each loop only makes ids and keeps them. If two builds are in one process, each build has
 // an instance of this module, because V8's type feedback from one generator would slow the other.

@@ -249,7 +249,7 @@ Fault PageChain::AwaitTick(int timeout_ms) const {
     // In milliseconds, because an epoch before 1677 has no nanoseconds in 64 bits.
     const int64_t left_ms =
         layout_.tick_ms - (now_ms - layout_.epoch_ms) % layout_.tick_ms;
-    // A tick may have more nanoseconds than 64 bits hold, too.
+    // The rest of a long tick may have more nanoseconds than 64 bits hold, too.
     const bool is_far = left_ms - 1 > budget_ns / kNsPerMs;
     const int64_t left_ns = is_far ? 0 : (left_ms + now_ms) * kNsPerMs - now_ns;
     if (is_far || left_ns > budget_ns) {

@@ -76,8 +76,8 @@ interface Caller {
 }
 
 /**
- * Serves the callers of a process in their order, except that a caller for which held counts suffice may come
- * first. One write takes the counts of all callers that wait; later callers wait for its end.
+ * Serves the callers of a process in their order. Only a caller that held counts suffice for may come first.
+ * One write takes the counts of all callers that wait; later callers wait for its end.
  */
 export class CounterQueue {
   issued = 0

@@ -47,7 +47,7 @@ const leadMs = 50
 
 /** A clock that is read in slots of a layout. */
 export class SlotClock implements ClaimClock {
-  /** Not the spec, which has more. */
+  /** A spec would keep the program's clock function for the life of the thread. */
   readonly #ticks: Pick<CoreSpec, 'epochMs' | 'tickMs' | 'maxTick'>
   readonly #slots: Slots
   readonly #nowMs: () => number

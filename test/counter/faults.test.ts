@@ -21,6 +21,14 @@ const writtenOver =
     throw new Error('cut after')
   }
 
+/** A caller leaves while its count is written. */
+const leftBy =
+  (leaving: AbortController): Fault =>
+  async (apply) => {
+    leaving.abort(new Error('left'))
+    return apply()
+  }
+
 const resent: Fault = async (apply) => {
   await apply()
   return apply()
@@ -75,11 +83,7 @@ describe('a number is neither missing nor given twice', () => {
   it('if the machine is copied while a number is held', async () => {
     const counter = await world.open()
     const leaving = new AbortController()
-    const whileWritten: Fault = async (apply) => {
-      leaving.abort(new Error('left'))
-      return apply()
-    }
-    world.faults = [whileWritten]
+    world.faults = [leftBy(leaving)]
     await Promise.allSettled([world.until(counter.take(2, leaving.signal))])
     expect(counter.stats()).toMatchObject({ issued: 0, held: 2, lost: 0 })
     world.generation++
@@ -90,11 +94,7 @@ describe('a number is neither missing nor given twice', () => {
   it('if its caller leaves while it is written: the next caller gets it', async () => {
     const counter = await world.open()
     const [leaving, staying] = [new AbortController(), new AbortController()]
-    const whileWritten: Fault = async (apply) => {
-      leaving.abort(new Error('left'))
-      return apply()
-    }
-    world.faults = [whileWritten]
+    world.faults = [leftBy(leaving)]
     const given = await Promise.allSettled([
       counter.take(2, staying.signal),
       counter.take(3, leaving.signal),
@@ -116,11 +116,7 @@ describe('a number is neither missing nor given twice', () => {
   it('if its caller has left: a later call for which the held numbers suffice is answered first', async () => {
     const counter = await world.open()
     const leaving = new AbortController()
-    const whileWritten: Fault = async (apply) => {
-      leaving.abort(new Error('left'))
-      return apply()
-    }
-    world.faults = [whileWritten]
+    world.faults = [leftBy(leaving)]
     await expect(counter.take(2, leaving.signal)).rejects.toThrow('left')
     const answered: string[][] = []
     const noted = async (numbers: Promise<string[]>) => answered.push(await numbers)

@@ -265,7 +265,8 @@ function answer(socket: Socket, problem: Problem, id: string): void {
 
 /** Refuses a request whose body is late or broken. Its route waits for the body and would never answer. */
 function refuseBody(response: ServerResponse, socket: Socket, problem: Problem, id: string): void {
-  // A refusal would get before, or into, an answer. A response that waits behind another one has no socket.
+  // The response has no socket while it waits behind an earlier answer. A refusal would be sent before that
+  // answer, or in the middle of this one.
   if (response.socket !== socket || response.headersSent) {
     socket.destroy()
     return

@@ -63,7 +63,8 @@ export class Connections {
 
   /** Closes the connections whose handshake is not over. Node waits for them when a server closes. */
   destroyUnfinished(): void {
-    // By the address, because Node does not tell which socket of TCP is below a socket of TLS.
+    // The two sockets of a TLS connection have one remote address. Node tells by nothing else that they
+    // belong together.
     const finished = new Set(Array.from(this.open, addressOf))
     for (const socket of this.#accepted) if (!finished.has(addressOf(socket))) socket.destroy()
   }

@@ -24,9 +24,9 @@ export function heldCountOf({ maxCount }: Options): number {
 }
 
 /**
- * Returns how many ids of a layout a request may ask for: those that a node makes while the last request may
- * wait. An answer with more would begin after its connection was closed. A layout with 1024 ids a second has
- * at most 10 240.
+ * Returns how many ids of a layout a request may ask for: as many as a node makes in {@link longestWaitS}.
+ * With more, the connection would be closed before its answer began. A layout of 1024 ids a second allows
+ * 10 240.
  */
 export function idCountOf(idsPerSecond: number, options: Options): number {
   return Math.max(1, Math.min(heldCountOf(options), Math.floor(idsPerSecond * longestWaitS)))

@@ -249,8 +249,8 @@ async function next(take: Take, count: number, { form, isBlock }: Demand, writte
 }
 
 /**
- * Tells whether numbers are a block. Those that are not, at the end of a fetched segment, become a gap. The
- * counts of a call are always consecutive.
+ * Tells whether numbers are a block. Numbers across the end of a fetched segment are none, and become a gap.
+ * The counts of a call are always consecutive.
  */
 function isConsecutive(numbers: BigUint64Array | readonly string[]): boolean {
   if (!(numbers instanceof BigUint64Array)) return true
