@@ -168,8 +168,8 @@ describe('the step of a segment generator', () => {
     const rule = { batchMs: 100, callTimeoutMs: 100 }
     const numbers = await createSegmentGenerator({ store: memoryStore(), name: 'orders', ...rule })
     for (let copies = 0; copies < 6; copies++) {
-      // A number in 10 ms: a thousand last for 10 s. Five calls of the store take half a second, so no segment
-      // is fetched before the last is nearly used up.
+      // A number in 10 ms: a thousand last for 10 s. Five calls of the store take half a second, so no
+      // segment is fetched before the last is nearly used up.
       await sleep(10)
       raiseGeneration()
       await numbers.nextAsync()
