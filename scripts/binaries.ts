@@ -25,7 +25,7 @@ if (target === undefined) {
 // The compiler has printed the reason.
 if ((await compile(target)) !== 0) fail('the compilation failed, see above', 1)
 
-const file = join(out, 'prebuilds', target.folder, target.file)
+const file = join(out, pathOf(target))
 const load = `if (typeof require(process.argv[1]).next !== 'function') throw new Error('it is another binary')`
 if (spawnSync(process.execPath, ['-e', load, file], { stdio: 'inherit' }).status !== 0) fail(`${file} does not load`, 1)
 console.log(`${file}: ${Math.ceil(statSync(file).size / 1024)} KiB, loads`)
@@ -38,8 +38,12 @@ function outOption(): string {
   }
 }
 
+function pathOf({ folder, file }: Target): string {
+  return join('prebuilds', folder, file)
+}
+
 /** Compiles a copy of the sources, because prebuildify would take the binary that a developer has built. */
-async function compile({ libc }: Target): Promise<number | null> {
+async function compile(target: Target): Promise<number | null> {
   mkdirSync(join(root, 'build'), { recursive: true })
   const staging = mkdtempSync(join(root, 'build/binaries-'))
   try {
@@ -47,19 +51,14 @@ async function compile({ libc }: Target): Promise<number | null> {
       cpSync(join(root, name), join(staging, name), { recursive: true })
     }
     const prebuildify = createRequire(import.meta.url).resolve('prebuildify/bin.js')
-    const names = ['--name=graupel', ...(libc ? [`--tag-libc=${libc}`] : [])]
-    const args = [
-      '--napi',
-      '--strip',
-      `--target=${process.versions.node}`,
-      ...names,
-      `--cwd=${staging}`,
-      `--out=${out}`,
-    ]
+    const names = ['--name=graupel', ...(target.libc ? [`--tag-libc=${target.libc}`] : [])]
+    const args = ['--napi', '--strip', `--target=${process.versions.node}`, ...names, `--cwd=${staging}`]
     // prebuildify starts node-gyp, and passes these on only by the environment.
     const headers = headersOfThisNode()
     const env = { JOBS: 'max', ...process.env, ...(headers && { npm_config_nodedir: headers }) }
     const [code] = await once(spawn(process.execPath, [prebuildify, ...args], { stdio: 'inherit', env }), 'close')
+    // Copied, because prebuildify renames the binary, which fails if its `--out` is on another file system.
+    if (code === 0) cpSync(join(staging, pathOf(target)), join(out, pathOf(target)))
     return code
   } finally {
     rmSync(staging, { recursive: true, force: true })

@@ -25,7 +25,7 @@ interface Part {
 }
 
 /** The parts in the order in which they are built. */
-const parts = {
+export const parts = {
   // The JavaScript of the package, which processes and worker threads of tests load.
   library: {
     sources: ['src', 'package.json', 'scripts/bundle.ts'],
@@ -47,8 +47,8 @@ const parts = {
   },
   page: {
     sources: ['web/src', 'web/index.html', 'web/vite.config.ts', 'src', 'package.json'],
-    stamp: 'web/dist/.page',
-    make: () => run('node_modules/vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn'),
+    stamp: 'server/dist/.page',
+    make: () => run('node_modules/vite/bin/vite.js', 'build', 'web', '--emptyOutDir', '--logLevel', 'warn'),
   },
   native: {
     sources: [],

@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync 
 import { dirname, join, posix, resolve } from 'node:path'
 import { type InputOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown'
 
-const { version, exports, bin, repository } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { version, exports, bin } = JSON.parse(readFileSync('package.json', 'utf8'))
 
 /** Modules that programs import, by their paths in `src` and in `dist`. */
 export const entries = Object.values<{ import?: { default: string } }>(exports).flatMap(({ import: esm }) => {
@@ -102,11 +102,9 @@ async function bundle(
           { name: 'shared', minShareCount: 2 },
         ],
       },
-      // Hidden: no file names its map. The package has no maps until a repository has their sources.
-      sourcemap: repository === undefined ? 'hidden' : true,
-      // With the sources in them, the maps would be half of the package.
+      // Hidden: no file names its map, because the package has neither the maps nor their sources.
+      sourcemap: 'hidden',
       sourcemapExcludeSources: true,
-      sourcemapPathTransform: (source, map) => placeOfSource(source, map),
     },
   )
 }
@@ -177,16 +175,6 @@ function plainExports(): Plugin {
       return { code: plain, map: null }
     },
   }
-}
-
-/**
- * Returns the place of a source for debuggers: at the tag of the version if package.json names the
- * repository, otherwise in the clone.
- */
-function placeOfSource(source: string, map: string): string {
-  if (repository === undefined) return source
-  const path = posix.relative(process.cwd(), resolve(map, '..', source)).replaceAll('\\', '/')
-  return `${repository.url.replace(/^git\+|\.git$/g, '')}/raw/v${version}/${path}`
 }
 
 /** Shortens `./dist/cli/main.js` to `cli/main`. */

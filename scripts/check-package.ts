@@ -1,7 +1,7 @@
 // Proves that what is published can be consumed (part of `npm run check`): packs it and asks publint and
 // "are the types wrong?" about the tarball.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -10,9 +10,9 @@ import { formatMessage } from 'publint/utils'
 
 const folder = mkdtempSync(join(tmpdir(), 'graupel-check-'))
 try {
-  const command = ['pack', '--json', '--silent', '--pack-destination', folder]
-  const output = execFileSync('npm', command, { encoding: 'utf8', shell: process.platform === 'win32' })
-  const [{ filename }] = JSON.parse(output.replace(/^[^[]*/, ''))
+  const command = ['pack', '--silent', '--pack-destination', folder]
+  execFileSync('npm', command, { shell: process.platform === 'win32' })
+  const [filename = ''] = readdirSync(folder)
   const tarball = join(folder, filename)
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
 

@@ -35,6 +35,12 @@ export const targets: readonly Target[] = [
   other('win32', 'arm64', 'aarch64-windows-gnu'),
 ]
 
+/**
+ * The most bytes of a binary. The binary for Linux x64 has some 245 000. Visual Studio links the C library
+ * into its binaries, too.
+ */
+export const maxBytesOfBinary = 400_000
+
 /** Returns the target of the Node that runs this, or nothing if there is no such target. */
 export function ownTarget(): Target | undefined {
   const { platform, arch } = process

@@ -1,10 +1,10 @@
-import { cpSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig, normalizePath, type Plugin } from 'vite'
 import graupel from '../package.json' with { type: 'json' }
 
-const source = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
+/** The id that Vite gives to a module of the library. It has `/` on Windows, too. */
+const source = (path: string) => normalizePath(fileURLToPath(new URL(`../src/${path}`, import.meta.url)))
 
 /**
  * Turns the tags into plain ones, because browsers load neither modules nor files marked `crossorigin` from
@@ -37,15 +37,9 @@ const unused = new Map([
     source('engine/open.ts'),
     "import { platform } from '#platform'; import { JsCore } from './js/core.js'; import { statesFor } from './states.js'; export const openCore = (_, spec) => JsCore.open(spec, statesFor(spec), (to) => openCore('js', to)), clockMs = () => platform.wallMs()",
   ],
-  [
-    source('engine/process-engine.ts'),
-    "export const processEngines = () => ['js'], decideEngine = () => {}, useEngine = () => {}, mixEngines = () => {}, checkEngine = () => {}",
-  ],
   [source('core/suggestion.ts'), "export const didYouMean = () => '', suggestionFor = () => {}"],
   [source('generator/state-option.ts'), 'export const stateOfUser = (_, state) => state'],
   [source('generator/clock.ts'), "export const clocks = ['wall'], clockOfUser = (_, clock) => clock"],
-  [source('engine/native/fault.ts'), 'export class ClaimedError extends Error {}; export const faultError = undefined'],
-  [source('engine/native/core.ts'), 'export const nativeEngine = undefined'],
   [
     source('engine/source/environment.ts'),
     'export const nodeVariable = undefined, nodeFromVariable = undefined, nodeFromEnvironment = undefined, isNodeUnique = undefined',
@@ -59,11 +53,21 @@ const unused = new Map([
   [source('engine/js/slot-above.ts'), 'export const slotAbove = undefined'],
 ])
 
+const replaced = new Set<string>()
+
 const withoutUnused: Plugin = {
   name: 'without-unused',
   apply: 'build',
   enforce: 'pre',
-  load: (id) => unused.get(id),
+  load(id) {
+    if (unused.has(id)) replaced.add(id)
+    return unused.get(id)
+  },
+  buildEnd(error) {
+    if (error !== undefined) return
+    const others = [...unused.keys()].filter((id) => !replaced.has(id))
+    if (others.length > 0) this.error(`no module of the page is ${others.join(', ')}; mend the list of replacements`)
+  },
 }
 
 /** The most bytes of all files together, compressed. */
@@ -86,25 +90,18 @@ const small: Plugin = {
   },
 }
 
-const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-
-/** Copies the page into the service, whose package contains it. */
-const inService: Plugin = {
-  name: 'in-service',
-  apply: 'build',
-  closeBundle: () => cpSync(here('dist'), here('../server/dist/page'), { recursive: true }),
-}
-
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [withoutUnused, plainTags, small, inService],
+  plugins: [withoutUnused, plainTags, small],
   resolve: {
     // The sources, so modules that the package and `src/inspect` share are in the page once.
     alias: { graupel: source('index.ts'), '#platform': source('platform/browser.ts') },
   },
   define: { packageVersion: JSON.stringify(graupel.version) },
   build: {
+    // In the service, whose package contains the page.
+    outDir: '../server/dist/page',
     // Browsers with light-dark().
     target: ['chrome123', 'firefox120', 'safari17.5'],
     modulePreload: false,

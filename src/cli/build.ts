@@ -148,10 +148,11 @@ function stageSources(): void {
   }
 }
 
-/** Returns the first error in the log: of the compiler, or of node-gyp. */
+/** Returns the first error in the log: of the compiler, of the linker, or of node-gyp. */
 function fault(): string {
   const lines = fs.readFileSync(logFile, 'utf8').split('\n')
-  return (lines.find((line) => /error:|error C\d|gyp ERR! stack Error/.test(line)) ?? 'node-gyp failed').trim()
+  const isFault = (line: string) => /error:|error C\d|cannot find -l|gyp ERR! stack Error/.test(line)
+  return (lines.find(isFault) ?? 'node-gyp failed').trim()
 }
 
 /**

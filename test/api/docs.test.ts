@@ -98,7 +98,9 @@ describe('every code block', () => {
   it.each(commands)('$file:$line: $command works', ({ command }) => {
     if (command in packageCommands) return expect(manifest).toMatchObject(packageCommands[command] as object)
     const run = command.replace(/^npx graupel /, 'node dist/cli/main.js ').replace('npm ci && npm start', start)
-    expect(execSync(run, { cwd: folder, encoding: 'utf8' })).toMatch(outputs[command] as RegExp)
+    // cmd.exe knows no single quotes.
+    const quoted = process.platform === 'win32' ? run.replaceAll("'", '"') : run
+    expect(execSync(quoted, { cwd: folder, encoding: 'utf8' })).toMatch(outputs[command] as RegExp)
   })
 
   it('has a command for each output that is expected', () => {

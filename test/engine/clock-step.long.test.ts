@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { decode, type EngineKind, layouts } from 'graupel'
 import { afterAll, describe, expect, test } from 'vitest'
-import { needsAll } from '../support/bare.ts'
 import { engines, freshNamespace } from '../support/engines.ts'
+import { describeWith, libfaketime } from '../support/needs.ts'
 import { hangMs } from '../support/until.ts'
 
 // Other tests inject a clock. In these tests the system's clock steps for the real code: libfaketime stands
@@ -14,7 +14,6 @@ import { hangMs } from '../support/until.ts'
 // either.
 
 const program = fileURLToPath(new URL('programs/stepped-clock.js', import.meta.url))
-const library = faketime()
 const folder = mkdtempSync(join(tmpdir(), 'graupel-clock-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -29,9 +28,7 @@ interface Outcome {
   error?: { code: string; message: string; rollbackMs?: number; retryAfterMs?: number; filled?: number }
 }
 
-if (library === undefined) {
-  test.skip('the steps of the real clock: libfaketime is not installed (Debian package faketime)', () => {})
-} else {
+describeWith(['faketime'], 'the steps of the real clock', () => {
   describe.each(engines)('on the %s engine', (engine) => {
     describe.each(['throw', 'wait', 'advance', 'reuse'])("with onRollback '%s'", (onRollback) => {
       test.each(forwardSteps)('a step of %i ms forward is followed', (stepMs) => {
@@ -129,7 +126,7 @@ if (library === undefined) {
       )
     })
   })
-}
+})
 
 /** A clock that stands still at each of these times, so the results do not depend on speed. */
 function stand(engine: EngineKind, options: object, timesMs: number[]): Outcome[] {
@@ -159,7 +156,7 @@ function make(engine: EngineKind, options: object, clocks: string[], first = clo
     env: {
       ...process.env,
       TZ: 'UTC',
-      LD_PRELOAD: library,
+      LD_PRELOAD: libfaketime(),
       FAKETIME_TIMESTAMP_FILE: file,
       FAKETIME_NO_CACHE: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
@@ -191,17 +188,4 @@ function expectDistinct(outcomes: Outcome[], isAscending: boolean): void {
   const ids = outcomes.flatMap((outcome) => outcome.ids)
   expect(new Set(ids).size).toBe(ids.length)
   if (isAscending) expect(ids.every((id, i) => i === 0 || id > (ids[i - 1] as bigint))).toBe(true)
-}
-
-/** The path of libfaketime; `undefined` if it is missing and not required. */
-function faketime(): string | undefined {
-  const roots = ['/usr/lib', '/usr/local/lib', '/opt/homebrew/lib']
-  const folders = roots.flatMap((root) => [
-    root,
-    ...(existsSync(root) ? readdirSync(root) : []).map((name) => join(root, name)),
-  ])
-  const found = folders.map((name) => join(name, 'faketime/libfaketimeMT.so.1')).find((file) => existsSync(file))
-  // If every test is required, a skipped test is a failure.
-  if (found === undefined && needsAll) throw new Error('CI needs libfaketime: install the Debian package faketime')
-  return found
 }

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, expect, it, test } from 'vitest'
-import { needsAll } from '../support/bare.ts'
+import { afterAll, expect, it } from 'vitest'
 import { engines, freshNamespace } from '../support/engines.ts'
+import { describeWith, libfaketime } from '../support/needs.ts'
 import { repetitions } from '../support/short.ts'
 import { simulateHosts } from './hosts.ts'
 
@@ -23,7 +23,6 @@ it(`an answer is above its question in each of 10^8 pairs, on the ${engines[0]} 
   expect(pairs).toBeGreaterThanOrEqual(rounds * 1_000_000)
 }, 1_800_000)
 
-const library = faketime()
 const folder = mkdtempSync(join(tmpdir(), 'graupel-hosts-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const program = fileURLToPath(new URL('programs/answering.js', import.meta.url))
@@ -48,7 +47,7 @@ async function ring(engine: string, wanted: number, observes: boolean): Promise<
   }
   for (const file of files) step(file)
   const children = files.map((file, node) => {
-    const env = { ...process.env, GRAUPEL_ENGINE: engine, LD_PRELOAD: library, FAKETIME_TIMESTAMP_FILE: file }
+    const env = { ...process.env, GRAUPEL_ENGINE: engine, LD_PRELOAD: libfaketime(), FAKETIME_TIMESTAMP_FILE: file }
     Object.assign(env, { FAKETIME_NO_CACHE: '1', DONT_FAKE_MONOTONIC: '1' })
     const order = JSON.stringify({ node, namespace, wanted, observes })
     return spawn(process.execPath, [program, order], { env, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -75,9 +74,7 @@ async function ring(engine: string, wanted: number, observes: boolean): Promise<
   }
 }
 
-if (library === undefined) {
-  test.skip('processes with stepped clocks: libfaketime is not installed (Debian package faketime)', () => {})
-} else {
+describeWith(['faketime'], 'processes with stepped clocks', () => {
   it.each(engines)(
     'four processes whose clocks step answer by larger ids, on the %s engine',
     async (engine) => {
@@ -97,12 +94,4 @@ if (library === undefined) {
     expect(answers.reduce((sum, { inversions }) => sum + inversions, 0)).toBeGreaterThan(1000)
     expect(answers.map(({ disorder }) => disorder)).toEqual([0, 0, 0, 0])
   })
-}
-
-function faketime(): string | undefined {
-  const roots = ['/usr/lib', '/usr/local/lib']
-  const folders = roots.flatMap((root) => (existsSync(root) ? readdirSync(root) : []).map((name) => join(root, name)))
-  const found = folders.map((name) => join(name, 'faketime/libfaketimeMT.so.1')).find((file) => existsSync(file))
-  if (found === undefined && needsAll) throw new Error('CI needs libfaketime: install the Debian package faketime')
-  return found
-}
+})

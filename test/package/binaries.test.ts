@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineInfo } from 'graupel'
 import { afterAll, expect, test } from 'vitest'
-import { oldestGlibc, ownTarget, targets } from '../../scripts/targets.ts'
+import { maxBytesOfBinary, oldestGlibc, ownTarget, targets } from '../../scripts/targets.ts'
 import { repository } from '../support/documents.ts'
 import { describeWith } from '../support/needs.ts'
 import { node, temporaryFolder } from './consumer.ts'
@@ -64,6 +66,23 @@ describeWith(['native'], 'scripts/check-binaries.ts', () => {
     expect(stderr).toMatch(new RegExp(`needs glibc 2\\.99; the oldest that is supported is ${oldestGlibc}`))
   })
 
+  test('reports a binary that is too large, and no tarball for the size of eight binaries', () => {
+    const place = join(folder, 'large')
+    for (const { folder, file, libc } of targets) {
+      mkdirSync(join(place, 'package/prebuilds', folder), { recursive: true })
+      // Random bytes cannot be compressed, so the tarball is larger than a release.
+      writeFileSync(join(place, 'package/prebuilds', folder, file), randomBytes(maxBytesOfBinary + (libc ? 0 : 1)))
+    }
+    execFileSync('tar', ['czf', 'large.tgz', 'package'], { cwd: place })
+    const { stderr } = check(join(place, 'large.tgz'))
+    expect(stderr.trim().split('\n')).toEqual(
+      targets.flatMap(({ folder, file, platform, libc }) => [
+        `prebuilds/${folder}/${file}: is no binary of ${platform}`,
+        ...(libc ? [] : [`prebuilds/${folder}/${file}: has 400001 bytes; at most 400000 are published`]),
+      ]),
+    )
+  })
+
   test('prints its usage', () => {
     expect(runScript('scripts/check-binaries.ts', [])).toMatchObject({
       status: 2,
@@ -76,6 +95,7 @@ test('docs/platforms.md and the README list the targets', () => {
   const page = readFileSync(join(repository, 'docs/platforms.md'), 'utf8')
   for (const { folder, file } of targets) expect(page).toContain(`\`${folder}/${file}\``)
   expect(page).toContain(`glibc ≥ ${oldestGlibc}`)
+  expect(page.replaceAll('\n', ' ')).toContain(`of at most ${maxBytesOfBinary / 1e6} MB each`)
   expect(ownTarget()).toBeDefined()
 })
 

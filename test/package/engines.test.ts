@@ -12,6 +12,9 @@ const json = (path: string) => JSON.parse(readFileSync(join(repository, path), '
 interface Locked {
   readonly version?: string
   readonly dev?: boolean
+  readonly optional?: boolean
+  readonly os?: readonly string[]
+  readonly cpu?: readonly string[]
   readonly engines?: Readonly<Record<string, string>>
 }
 
@@ -21,15 +24,22 @@ interface Locked {
  */
 const supported = ['20.19.0', '20.99.0', '21.0.0', '21.7.3', '22.0.0', '23.0.0', '24.0.0', '25.0.0', '26.0.0']
 
+const rows = Object.entries(json('package-lock.json').packages as Record<string, Locked>)
+const used = rows.filter(([path, { dev }]) => path.startsWith('node_modules/') && dev !== true)
+
 it('every dependency of the library and the service runs on every supported Node', () => {
   for (const path of ['package.json', 'server/package.json']) expect(json(path).engines.node).toBe('>=20.19')
-  const rows = Object.entries(json('package-lock.json').packages as Record<string, Locked>)
-  const used = rows.filter(([path, { dev }]) => path.startsWith('node_modules/') && dev !== true)
   expect(used.length).toBeGreaterThan(50)
   const unfit = used.flatMap(([path, { version, engines }]) =>
     supported.filter((node) => !satisfies(node, engines?.['node'] ?? '*')).map((node) => `${path}@${version}: ${node}`),
   )
   expect(unfit).toEqual([])
+})
+
+it('npm may leave out every dependency that some systems or processors do not have', () => {
+  const bound = used.filter(([, { os, cpu }]) => os !== undefined || cpu !== undefined)
+  expect(bound.map(([path]) => path)).toContain('node_modules/libsql')
+  expect(bound.filter(([, { optional }]) => optional !== true).map(([path]) => path)).toEqual([])
 })
 
 it('the service itself chooses the version that has such dependencies, because no user gets the lockfile', () => {

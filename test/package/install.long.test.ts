@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { maxBytesOfBinary } from '../../scripts/targets.ts'
 import {
   binary,
   copyProject,
@@ -26,7 +27,7 @@ import {
   temporaryFolder,
   type Variables,
 } from './consumer.ts'
-import { bareTarball, binaryPath, filesInTarball, most, publishedBinary, putBinary, repack } from './tarball.ts'
+import { bareTarball, binaryPath, filesInTarball, publishedBinary, putBinary, repack } from './tarball.ts'
 
 // Installations of the package with or without a binary, with or without a compiler. test/runtimes runs this
 // file on every Node.
@@ -50,9 +51,9 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('a package with a binary', () => {
-  // package.test.ts measures the rest.
-  test('weighs at most 2.7 MB, because a binary has at most 250 kB', () => {
-    expect(statSync(published).size).toBeLessThanOrEqual(most.bytesOfBinary)
+  // package.long.test.ts measures the rest.
+  test('weighs at most 2.7 MB, because a binary has at most 0.4 MB', () => {
+    expect(statSync(published).size).toBeLessThanOrEqual(maxBytesOfBinary)
   })
 
   test('gives the native engine with no script run, no compiler and no warning', () => {
@@ -115,6 +116,20 @@ describe('a package without a binary', () => {
     expect(said).toContain(log)
     expect(readFileSync(log, 'utf8')).toContain('the sky is falling')
     expectJs(project, /: no binary for/)
+  })
+
+  test.runIf(process.platform === 'linux')('a build that lacks a library names it', () => {
+    const project = projectWith('unlinked')
+    const sources = join(packageFolder(project), 'native/sources.json.br')
+    const texts: Record<string, string> = JSON.parse(brotliDecompressSync(readFileSync(sources)).toString())
+    // Empty sources, because the compiler has to succeed.
+    for (const name of Object.keys(texts)) if (name.endsWith('.cc')) texts[name] = ''
+    texts['binding.gyp'] = String(texts['binding.gyp']).replace('"-static-libgcc"', '"-static-libgcc", "-lmissing"')
+    writeFileSync(sources, brotliCompressSync(JSON.stringify(texts)))
+    expect(build(project)).toEqual([
+      2,
+      expect.stringMatching(/: .*cannot find -lmissing\b.*; install a C\+\+20 compiler/),
+    ])
   })
 })
 

@@ -8,7 +8,7 @@ import { installClients } from '../stores/kinds/kind.ts'
 import { repository } from '../support/documents.ts'
 import { until } from '../support/until.ts'
 import { install, npm, poorPath, temporaryFolder } from './consumer.ts'
-import { bareTarball, putBinary, tarballIn } from './tarball.ts'
+import { bareTarball, filesInTarball, packService, putBinary } from './tarball.ts'
 
 // The service from its package, beside a package of the library without a binary, on a machine without a
 // compiler.
@@ -17,11 +17,12 @@ const folder = temporaryFolder()
 const project = join(folder, 'project')
 const isWindows = process.platform === 'win32'
 const program = join(project, 'node_modules/graupel-server/dist/main.js')
+let tarball: string
 
 beforeAll(() => {
-  npm(join(repository, 'server'), ['pack', '--ignore-scripts', '--pack-destination', folder])
+  tarball = packService(folder)
   const poor = isWindows ? {} : { PATH: poorPath(join(folder, 'bin')), PYTHON: undefined }
-  const flags = [tarballIn(folder), '--prefer-offline']
+  const flags = [tarball, '--prefer-offline']
   install(project, bareTarball(), flags, poor)
 })
 
@@ -36,6 +37,11 @@ async function stop({ child, ended }: Serving): Promise<void> {
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
 }
+
+test('packing builds the program, the page and the documents', () => {
+  const files = ['dist/main.js', 'dist/page/index.html', 'dist/docs/service.md'].map((file) => `package/${file}`)
+  expect(filesInTarball(tarball)).toEqual(expect.arrayContaining(files))
+})
 
 test('the command runs, and no package has an install script', () => {
   const said = npm(project, ['exec', '--offline', '--call', 'graupel-server --help'])

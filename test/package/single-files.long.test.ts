@@ -112,7 +112,8 @@ function run(
 
 const nodes = process.env['GRAUPEL_TEST_NODES'] ?? '20.19,26'
 
-describe.each(nodes.split(','))('Node %s', (version) => {
+// The commands are for Linux.
+describe.runIf(process.platform === 'linux').each(nodes.split(','))('Node %s', (version) => {
   let program: string
   beforeAll(() => {
     program = npmNode(version)

@@ -136,7 +136,9 @@ async function served(app: string, build: string[], output: string, program: str
 
 const native = (image: string) => ({
   kind: 'native',
-  file: expect.stringMatching(new RegExp(`^${image}.*/node_modules/graupel/${binaryPath}$`)),
+  file: expect.toSatisfy(
+    (file: string) => file.startsWith(image) && file.endsWith(join('/node_modules/graupel', binaryPath)),
+  ),
   distinct: 1000,
 })
 

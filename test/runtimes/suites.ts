@@ -10,6 +10,8 @@ import { type Outcome, run } from './run.ts'
 
 const vitest = join(repository, 'node_modules/vitest/vitest.mjs')
 const parity = 'test/engine/parity.test.ts'
+/** The end of the name of a program. */
+const exe = process.platform === 'win32' ? '.exe' : ''
 
 /** Runs the parity suite and the smoke test on a release of Node. */
 export async function onNode(version: string, project: Project): Promise<Outcome> {
@@ -41,7 +43,7 @@ export async function onDeno(project: Project): Promise<Outcome> {
   const deno = npmBinary(
     `@deno/${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}`,
     '2',
-    'deno',
+    `deno${exe}`,
   )
   const { all, native } = documentedFlags()
   const env = { GRAUPEL_STATE_FOLDER: mkdtempSync(join(project.folder, 'state-')) }
@@ -103,7 +105,8 @@ async function flagsByErrors(deno: string, { folder }: Project): Promise<string>
 
 /** Runs the tests by Bun's own runner, which accepts vitest's tests. */
 export async function onBun(project: Project): Promise<Outcome> {
-  const bun = npmBinary(`@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`, '1', 'bin/bun')
+  const system = process.platform === 'win32' ? 'windows' : process.platform
+  const bun = npmBinary(`@oven/bun-${system}-${process.arch === 'arm64' ? 'aarch64' : 'x64'}`, '1', `bin/bun${exe}`)
   const smoke = await project.smoke(ownTarget(), bun, [])
   const report = join(project.folder, 'bun.xml')
   await run(
@@ -148,8 +151,9 @@ async function suite(command: string, flags: readonly string[], project: Project
 
 function variables(project: Project): NodeJS.ProcessEnv {
   return {
-    // A suite that finds no native engine is a failure.
+    // A suite that finds no native engine is a failure, also if this run tests a given tarball.
     CI: 'true',
+    GRAUPEL_TEST_PACKAGE: undefined,
     // Makes node-gyp-build ignore a binary that was built from source in this repository.
     GRAUPEL_PREBUILD: project.package,
     PREBUILDS_ONLY: '1',

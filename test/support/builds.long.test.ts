@@ -97,6 +97,15 @@ it.each(['its number', 'nothing'])(
   },
 )
 
+it('a build makes what was deleted', async () => {
+  const made = ['server/dist/main.js', 'server/dist/docs/service.md', 'server/dist/page/index.html']
+  for (let round = 0; round < 2; round++) {
+    rmSync(join(clone, 'server/dist'), { recursive: true, force: true })
+    expect((await build(undefined, 'server', 'page'))[0]).toBe(0)
+    for (const file of made) expect(existsSync(join(clone, file)), file).toBe(true)
+  }
+})
+
 it('a copy with other times is fresh, and a change is not', async () => {
   const before = times()
   const now = new Date()

@@ -79,7 +79,7 @@ export function describeWith(
     .map((tool) => (typeof tool === 'string' ? tools[tool]() : tool()))
     .filter((reason) => reason !== undefined)
     .join(', ')
-  if (missing !== '' && isLinux && needsAll) throw new Error(`CI needs for '${name}': ${missing}`)
+  if (missing !== '' && needsAll) throw new Error(`CI needs for '${name}': ${missing}`)
   if (missing === '') describe(name, options, body)
   else describe.skip(`${name}: left out, as there is no ${missing}`, body)
 }
