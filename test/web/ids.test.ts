@@ -1,7 +1,7 @@
-import { composeId, decode, defineLayout, encodeId, encodings, layouts } from 'graupel'
+import { composeId, decode, defineLayout, encodeId, encodings, type Field, layouts } from 'graupel'
 import { decodeUuid } from 'graupel/uuid'
 import { describe, expect, it } from 'vitest'
-import { Batch, checkWrittenAs } from '../../web/src/ids/batch.ts'
+import { Batch, checkWrittenAs, type MadeIds } from '../../web/src/ids/batch.ts'
 import { candidatesOf, likeliestOf } from '../../web/src/ids/candidates.ts'
 import { likelyEncodings, readAnyId, readId, writeId } from '../../web/src/ids/encodings.ts'
 import { exported, type FileKind } from '../../web/src/ids/export.ts'
@@ -178,6 +178,13 @@ describe('a paste of UUIDs', () => {
 })
 
 describe('ids that the page makes', () => {
+  /** Makes ids as the view Generate does. */
+  const madeOf = async (options: Parameters<Batch['make']>[0], batch = new Batch(() => {})): Promise<MadeIds> => {
+    await batch.make(options)
+    if (batch.failure !== undefined) throw new Error(batch.failure)
+    return batch.made as MadeIds
+  }
+
   const make = (ms: number, count: number, node = 3) => {
     const ids = new BigUint64Array(count)
     all(nodeOf(layouts.js53, node).from(ms, ids))
@@ -207,29 +214,26 @@ describe('ids that the page makes', () => {
     const [ahead, clock, after] = [1000, 50, 1200].map((count) => new BigUint64Array(count)) as [Ids, Ids, Ids]
     all(node.from(startMs, ahead))
     await node.byClock(clock, () => {}, new AbortController().signal)
-    all(node.from(startMs, after))
+    all(nodeOf(defineLayout({ ...layout, name: 'other' }), 5).from(startMs, after))
     expect(new Set([...ahead, ...clock, ...after]).size).toBe(2250)
-    expect(nodeOf(defineLayout({ ...layout, name: 'other' }), 5)).toBe(node)
   })
 
   it('are also written as UUIDs of version 7, one for each id', async () => {
-    const batch = new Batch(() => {})
-    await batch.make({ layout: layouts.discord, node: 7, count: 300, timeMs: Date.UTC(2025, 0, 1) })
-    const uuids = Array.from({ length: 300 }, (_, at) => batch.textOf(at, 'uuid'))
-    expect(uuids.map((uuid) => decodeUuid(uuid, layouts.discord).id)).toEqual([...(batch.ids as BigUint64Array)])
+    const made = await madeOf({ layout: layouts.discord, node: 7, count: 300, timeMs: Date.UTC(2025, 0, 1) })
+    const uuids = Array.from({ length: 300 }, (_, at) => made.textOf(at, 'uuid'))
+    expect(uuids.map((uuid) => decodeUuid(uuid, layouts.discord).id)).toEqual([...made.ids])
     expect(new Set(uuids.map((uuid) => uuid.slice(-8))).size).toBe(300)
-    expect(batch.textOf(7, 'uuid')).toBe(uuids[7])
-    // The next batch has UUIDs of its own.
-    await batch.make({ layout: layouts.discord, node: 7, count: 1, timeMs: Date.UTC(2025, 0, 1) })
-    expect(decodeUuid(batch.textOf(0, 'uuid'), layouts.discord)).toMatchObject({ version: 7, node: 7, sequence: 300 })
+    expect(made.textOf(7, 'uuid')).toBe(uuids[7])
+    // The next ids have UUIDs of their own.
+    const next = await madeOf({ layout: layouts.discord, node: 7, count: 1, timeMs: Date.UTC(2025, 0, 1) })
+    expect(decodeUuid(next.textOf(0, 'uuid'), layouts.discord)).toMatchObject({ version: 7, node: 7, sequence: 300 })
   })
 
   it('have no UUID if their time or their layout has no room in one', async () => {
-    const batch = new Batch(() => {})
     const old = defineLayout({ ...layouts.leaf, name: 'old', epochMs: Date.UTC(1960, 0, 1) })
-    await batch.make({ layout: old, node: 1, count: 1, timeMs: Date.UTC(1969, 0, 1) })
-    expect(batch.textOf(0, 'decimal')).toMatch(/^\d+$/)
-    expect(() => batch.textOf(0, 'uuid')).toThrow('the time of the id is -31536000000 ms')
+    const made = await madeOf({ layout: old, node: 1, count: 1, timeMs: Date.UTC(1969, 0, 1) })
+    expect(made.textOf(0, 'decimal')).toMatch(/^\d+$/)
+    expect(() => made.textOf(0, 'uuid')).toThrow('the time of the id is -31536000000 ms')
     expect(() => checkWrittenAs('uuid', layouts.baidu)).toThrow('13 bits of sequence and 22 of node')
     checkWrittenAs('uuid', layouts.sonyflake)
   })
@@ -265,9 +269,8 @@ describe('ids that the page makes', () => {
     const made: bigint[] = []
     for (const timeMs of [undefined, Date.UTC(2025, 0, 1), Date.UTC(2025, 0, 1), undefined]) {
       for (const shard of [5, 63]) {
-        const batch = new Batch(() => {})
-        await batch.make({ layout, node: { worker: 7 }, tags: { shard, id: 3 }, count: 300, timeMs })
-        for (const id of batch.ids ?? []) {
+        const { ids } = await madeOf({ layout, node: { worker: 7 }, tags: { shard, id: 3 }, count: 300, timeMs })
+        for (const id of ids) {
           expect(decode(id, layout)).toMatchObject({ node: 7, tags: { shard, id: 3 } })
           slots.add(id & ~(255n << 6n))
           made.push(id)
@@ -283,6 +286,43 @@ describe('ids that the page makes', () => {
     expect(all(exported('csv', ids, layout, () => 'x')).join('')).toBe(
       'id,timestamp,worker,shard,tags.id,sequence\nx,2024-01-01T00:00:00.000Z,7,5,0,0\n',
     )
+  })
+
+  it('have the tags of their layout, and differ from ids of a layout with other tags', async () => {
+    const layoutWith = (...tags: Field[]) =>
+      defineLayout<readonly Field[]>({
+        name: 'tagged',
+        epochMs: Date.UTC(2024, 0, 1),
+        tickMs: 1,
+        fields: [['timestamp', 41], ['worker', 8], ...tags, ['sequence', 6]],
+      })
+    const cases = [
+      [layoutWith(['shard', 6, 'tag'], ['kind', 2, 'tag?']), { shard: 5, kind: 1 }],
+      [layoutWith(['kind', 2, 'tag?'], ['shard', 6, 'tag']), { shard: 5, kind: 1 }],
+      [layoutWith(['tenant', 8, 'tag']), { tenant: 200 }],
+    ] as const
+    const slots = new Set<bigint>()
+    for (const timeMs of [Date.UTC(2025, 0, 1), undefined]) {
+      for (const [layout, tags] of cases) {
+        const { ids } = await madeOf({ layout, node: { worker: 9 }, tags, count: 100, timeMs })
+        for (const id of ids) {
+          expect(decode(id, layout)).toMatchObject({ node: 9, tags })
+          slots.add(id & ~(255n << 6n))
+        }
+      }
+    }
+    expect(slots.size).toBe(600)
+  })
+
+  it('keep their texts while the next ids are made', async () => {
+    const batch = new Batch(() => {})
+    const made = await madeOf({ layout: layouts.discord, node: 8, count: 600, timeMs: Date.UTC(2025, 0, 1) }, batch)
+    const work = exported('text', made.ids, made.layout, (at) => made.textOf(at, 'decimal'))
+    // The first part of the file has 512 ids.
+    work.next()
+    await batch.make({ layout: layouts.twitter, node: 8, count: 1, timeMs: Date.UTC(2025, 0, 1) })
+    expect(batch.made?.ids.length).toBe(1)
+    expect(all(work).join('')).toBe([...made.ids].map((id) => `${id}\n`).join(''))
   })
 
   it('keeps the id if a node field is called id', () => {

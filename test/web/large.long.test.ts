@@ -48,6 +48,27 @@ describeWith([missingChromium], 'many ids at once', () => {
     await page.getByRole('heading', { name: 'Ids made: 100,000' }).waitFor()
     expectNoFaults()
   })
+
+  it('writes 100 000 ids to a file while the next ids are made', async () => {
+    const { page, expectNoFaults } = await site.visit('#generate?count=100000')
+    await page.getByRole('button', { name: 'Make ids' }).click()
+    await page.getByRole('heading', { name: 'Ids made: 100,000' }).waitFor()
+    const shown = await page.locator('table.ids code').first().innerText()
+    await page.getByLabel('How many').fill('1')
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      // Both in one task, because the file may be written before the next click of Playwright.
+      page.evaluate(() => {
+        const buttons = [...document.querySelectorAll('button')]
+        buttons.find(({ textContent }) => textContent === 'Text file')?.click()
+        buttons.find(({ type }) => type === 'submit')?.click()
+      }),
+    ])
+    const ids = await read(await file.createReadStream())
+    expect([ids[0], new Set(ids).size]).toEqual([shown, 100_000])
+    await page.getByRole('heading', { name: 'Ids made: 1', exact: true }).waitFor()
+    expectNoFaults()
+  })
 })
 
 /** Clicks an element as soon as it exists, because it may vanish before a test sees it. */

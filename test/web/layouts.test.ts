@@ -1,4 +1,4 @@
-import { composeId, defineLayout, layouts } from 'graupel'
+import { composeId, defineLayout, type Layout, layouts } from 'graupel'
 import { describe, expect, it } from 'vitest'
 import { choose, chooseToMake } from '../../web/src/layouts/choice.ts'
 import { codeOf, designOf } from '../../web/src/layouts/design.ts'
@@ -112,6 +112,16 @@ describe('a design', () => {
       'troubleNumber',
     ])
     expect(layout).toBeUndefined()
+  })
+
+  it('has one layout for equal values, which a link and another epoch have, too', () => {
+    const { layout } = designOf(defaults.design)
+    expect(designOf({ ...defaults.design }).layout).toBe(layout)
+    expect(choose(layoutToText(layout as Layout), '').layout).toBe(layout)
+    expect(choose(layoutToText(leafFrom(0)), '2024-01-01').layout).toBe(
+      designOf({ ...defaults.design, name: 'new', fields: fieldsToText(layouts.leaf.fields.map(typedOf)) }).layout,
+    )
+    expect(choose(layoutToText(layouts.leaf), '').layout).toBe(layouts.leaf)
   })
 
   it('has code that defines the layout', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { idsOfJson } from '../../src/inspect/pasted.ts'
+import { idsOfJson, partsOf } from '../../src/inspect/pasted.ts'
 import { readShortcode } from '../../src/inspect/shortcode.ts'
 import { readList } from '../../web/src/ids/list.ts'
+import { textsOf } from '../../web/src/ids/texts.ts'
 import { graupel } from '../support/cli.js'
 
 const [a, b] = ['1541815603606036480', '1541815603606036481']
@@ -230,6 +231,10 @@ describe('of a table', () => {
     ['mysql draws, the lines are left out', mysql, '', [a], 'id', 0],
     ['Markdown draws, the lines are left out', markdown, '', [a], 'id', 0],
     ['tabs stand between the columns of', `n\tid\n7\t${a}`, '', [a], 'id', 0],
+    ['cells are empty in', ` id | next\n----+----\n ${a} | \n ${b} | ${a}`, 'id', [a, b], 'id', 0],
+    ['cells at both ends are empty in', ` n | id | next\n 7 | ${b} | ${b}\n   | ${a} | `, 'id', [b, a], 'id', 0],
+    ['cells are empty, without blanks, in', `id|n|next\n${a}||${b}`, 'id', [a], 'id', 0],
+    ['a cell is empty beside one in quotes in', `id\tn\tnote\n${a}\t7\tx\n${b}\t\t"tea, green"`, 'id', [a, b], 'id', 0],
   ] as const)('%s', (_, text, chosen, ids, column, troubleCount) => {
     expect(listOf(text, chosen)).toMatchObject({ ids, column, troubleCount })
   })
@@ -256,7 +261,9 @@ describe('of a table', () => {
     expect((await inspect(`${psql}7\n`, 'id')).stderr).toMatch(
       /^graupel: line 6: the line '7' has 1 columns, and the first line names 2/,
     )
-    expect((await inspect(csv, 'x')).stderr).toMatch(/line 1: --column is 'x', and the first line names no such column/)
+    expect((await inspect(csv, 'x')).stderr).toMatch(
+      /^graupel: --column is 'x', and the first line names no such column/,
+    )
   })
   it('the command line skips rules and footers without a column, too', async () => {
     const column = `---------------------\n ${a}\n(1 row)\n${b}\n2 rows in set (0.01 sec)\n+---+\n`
@@ -271,6 +278,24 @@ it.each([
   ['-6917529027641081857', ['-6917529027641081857']],
   [`${a}.0`, [`${a}.0`]],
   [`[${a},-${a}]`, [a, `-${a}`]],
+  ['1.541815603606036e+18', ['1.541815603606036e+18']],
 ])('no number of JSON is rounded: %s', (number, ids) => {
   expect(idsOfJson(`{"id":${number}}`, nowMs)).toEqual(ids)
+})
+
+it.each([
+  ['brackets', () => partsOf(`${')'.repeat(500_000)}a`, nowMs)],
+  ['blanks in JSON', () => idsOfJson(`[${' '.repeat(500_000)}x]`, nowMs)],
+  ['quotes in a text of JSON', () => idsOfJson(`["${'\\"'.repeat(400_000)}\\`, nowMs)],
+  ['nested lists', () => idsOfJson('['.repeat(50_000) + ']'.repeat(50_000), nowMs)],
+])('half a million %s are read in a moment', (_, read) => {
+  expect(read()?.length).not.toBe(0)
+})
+
+it('a long line is read in parts, without cutting an id', () => {
+  const many = Array.from({ length: 10_000 }, (_, index) => `${BigInt(a) + BigInt(index)}`)
+  const parts = [...textsOf(`${many.join(', ')}\n${b}`, nowMs)]
+  expect(parts.map(({ text }) => text)).toEqual([...many, b])
+  expect(parts.map(({ line }) => line)).toEqual([...many.map(() => 1), 2])
+  expect(new Set(parts.map(({ end }) => end)).size).toBeGreaterThan(3)
 })

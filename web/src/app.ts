@@ -7,7 +7,6 @@ import {
   defaultValues,
   type IdsField,
   isLeftOut,
-  isView,
   linkOf,
   readLink,
   type Values,
@@ -48,7 +47,7 @@ export class App {
   /** Shows the view of the address, and follows later changes of the address. */
   start(): void {
     applyPreferences(this.#preferences)
-    this.#restore()
+    for (const view of views) Object.assign(this.values[view], this.#kept(view))
     this.#follow()
     addEventListener('popstate', () => this.#follow())
     addEventListener('pagehide', () => this.#writeAddress())
@@ -84,14 +83,19 @@ export class App {
   /** Changes values of a view. */
   set<V extends View>(view: V, changed: Partial<Values<V>>): void {
     Object.assign(this.values[view], changed)
-    this.draw()
-    this.#addressTimer ??= setTimeout(() => this.#writeAddress(), addressMs)
+    this.#changed()
   }
 
   attach(field: IdsField, text: string | undefined): void {
     if (text === undefined) this.attached.delete(field)
     else this.attached.set(field, text)
+    this.#changed()
+  }
+
+  /** Draws the page, and writes the address soon. */
+  #changed(): void {
     this.draw()
+    this.#addressTimer ??= setTimeout(() => this.#writeAddress(), addressMs)
   }
 
   /** Returns the job with a name, for work that takes long. New work of a job ends its former work. */
@@ -144,7 +148,7 @@ export class App {
 
   /** Reads the view and its values from the address. */
   #follow(): void {
-    const link = readLink(location.hash, (view) => this.values[view])
+    const link = readLink(location.hash, (view) => this.#kept(view))
     if (link !== undefined) {
       if (link.view !== this.view) scrollTo(0, 0)
       this.view = link.view
@@ -164,15 +168,11 @@ export class App {
     history.replaceState(this.values, '', this.link(this.view))
   }
 
-  #restore(): void {
-    const kept: unknown = history.state
-    if (typeof kept !== 'object' || kept === null) return
-    for (const [view, values] of Object.entries(kept)) {
-      if (!isView(view) || typeof values !== 'object') continue
-      const mine = this.values[view] as Record<string, string>
-      for (const [key, value] of Object.entries(values as object)) {
-        if (Object.hasOwn(mine, key) && typeof value === 'string') mine[key] = value
-      }
-    }
+  /** Returns the values of a view that the entry of the history has; its present values if there are none. */
+  #kept(view: View): Record<string, string> {
+    const values: Record<string, string> = { ...this.values[view] }
+    const kept = history.state?.[view]
+    for (const key of Object.keys(values)) if (typeof kept?.[key] === 'string') values[key] = kept[key]
+    return values
   }
 }

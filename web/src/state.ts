@@ -29,7 +29,7 @@ export function defaultValues(): AllValues {
   return structuredClone(defaults)
 }
 
-export function isView(text: string | undefined): text is View {
+function isView(text: string | undefined): text is View {
   return text !== undefined && Object.hasOwn(defaults, text)
 }
 
@@ -65,9 +65,9 @@ export function linkOf<V extends View>(view: V, values: Values<V>, attached: rea
 }
 
 /**
- * Reads a hash. A value that it does not name gets its default. A value that was left out keeps its present
- * text.
+ * Reads a hash. A value that it does not name gets its default.
  *
+ * @param current - Returns the values of a view, for those that the hash leaves out.
  * @returns undefined if the hash names no view
  */
 export function readLink(

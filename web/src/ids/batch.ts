@@ -25,20 +25,42 @@ interface BatchOptions {
   readonly timeMs: number | undefined
 }
 
+/** Ids that were made, with their texts. They stay as they are while other ids are made. */
+export class MadeIds {
+  readonly ids: BigUint64Array
+  readonly layout: Layout
+  /** The UUIDs that were written so far. Each id has one UUID, although its random bits are drawn. */
+  readonly #uuids: string[] = []
+  #writeUuid: ((id: bigint) => string) | undefined
+
+  constructor(ids: BigUint64Array, layout: Layout) {
+    this.ids = ids
+    this.layout = layout
+  }
+
+  /**
+   * Returns the text of an id.
+   *
+   * @throws RangeError `ERR_LAYOUT_INVALID`, `ERR_ID_INVALID` if a UUID has no room for ids of the layout, or
+   * for the time
+   */
+  textOf(at: number, form: WrittenAs): string {
+    const id = this.ids[at] as bigint
+    if (form !== 'uuid') return writeId(id, form)
+    this.#writeUuid ??= uuidWriter(this.layout, 7).text
+    this.#uuids[at] ??= this.#writeUuid(id)
+    return this.#uuids[at]
+  }
+}
+
 /** The ids that were requested last. */
 export class Batch {
   /** The part that is done, from 0 to 1; `undefined` while no ids are being made. */
   progress: number | undefined
   isCancelled = false
-  ids: BigUint64Array | undefined
-  layout: Layout | undefined
+  made: MadeIds | undefined
   /** The library's message if no ids can be made. */
   failure: string | undefined
-  /**
-   * The UUIDs of the ids that were written so far. Each id has one UUID, although its random bits are drawn.
-   */
-  #uuids: string[] = []
-  #writeUuid: ((id: bigint) => string) | undefined
   #abort = new AbortController()
   readonly #onChange: () => void
 
@@ -65,30 +87,13 @@ export class Batch {
       if (timeMs === undefined) await issued.byClock(ids, onProgress, signal, tags)
       else await inSlices(issued.from(timeMs, ids, tags), onProgress, signal)
       signal.throwIfAborted()
-      this.ids = ids
-      this.layout = layout
-      this.#uuids = []
-      this.#writeUuid = undefined
+      this.made = new MadeIds(ids, layout)
     } catch (error) {
       if (signal.aborted) return
       this.failure = (error as Error).message
     }
     this.progress = undefined
     this.#onChange()
-  }
-
-  /**
-   * Returns the text of an id of this batch.
-   *
-   * @throws RangeError `ERR_LAYOUT_INVALID`, `ERR_ID_INVALID` if a UUID has no room for ids of the layout, or
-   * for the time
-   */
-  textOf(at: number, form: WrittenAs): string {
-    const id = this.ids?.[at] as bigint
-    if (form !== 'uuid') return writeId(id, form)
-    this.#writeUuid ??= uuidWriter(this.layout as Layout, 7).text
-    this.#uuids[at] ??= this.#writeUuid(id)
-    return this.#uuids[at]
   }
 
   cancel(): void {

@@ -15,22 +15,27 @@ type TaggedGenerator = { with(tags: GivenTags): IdGenerator }
 /** Number of ids that are made between two reports of progress. */
 const chunkIds = 4096
 
+/** The ticks in which the page has made ids with equal bits of the node, whatever their tags are. */
+interface Ticks {
+  /** Number of used sequence numbers in each tick of a typed time. */
+  readonly typed: Map<number, number>
+  /** First and last tick of each batch by the clock. */
+  readonly ofClock: [first: number, last: number][]
+}
+
 /**
- * The ids that the page has made on one node of one layout, by typed times and by the clock, whatever their
- * tags are. No id is made twice: if the tick of a typed time is used up, its ids go on in later ticks, and
- * ids of the clock that exist already are left out.
+ * Makes ids on one node of one layout, by typed times and by the clock. No id is made twice: if the tick of a
+ * typed time is used up, its ids go on in later ticks, and ids of the clock that exist already are left out.
  */
 class Node {
   readonly #layout: Layout
   readonly #node: number
-  /** Number of used sequence numbers in each tick of a typed time. */
-  readonly #used = new Map<number, number>()
-  /** First and last tick of each batch by the clock. */
-  readonly #clockTicks: [first: number, last: number][] = []
+  readonly #ticks: Ticks
 
-  constructor(layout: Layout, node: number) {
+  constructor(layout: Layout, node: number, ticks: Ticks) {
     this.#layout = layout
     this.#node = node
+    this.#ticks = ticks
   }
 
   /**
@@ -39,17 +44,18 @@ class Node {
    */
   *from(ms: number, ids: BigUint64Array, tags: GivenTags = {}): Generator<number, void> {
     const { epochMs, tickMs, sequence } = this.#layout
+    const { typed } = this.#ticks
     const perTick = 2 ** sequence.bits
     let tick = Math.floor((ms - epochMs) / tickMs)
     for (let i = 0; i < ids.length; ) {
-      const used = this.#isOfClock(tick) ? perTick : (this.#used.get(tick) ?? 0)
+      const used = this.#isOfClock(tick) ? perTick : (typed.get(tick) ?? 0)
       if (used >= perTick) {
         tick++
         continue
       }
       const timestampMs = epochMs + tick * tickMs
       ids[i++] = composeId({ timestampMs, node: this.#node, tags, sequence: used }, this.#layout)
-      this.#used.set(tick, used + 1)
+      typed.set(tick, used + 1)
       if ((i & 255) === 0) yield i / ids.length
     }
   }
@@ -66,11 +72,11 @@ class Node {
     const generator = createGenerator({ layout: this.#layout, node: this.#node, state: 'process' })
     const view = (generator as unknown as TaggedGenerator).with(tags)
     const span: [number, number] = [Math.floor((Date.now() - epochMs) / tickMs), 0]
-    this.#clockTicks.push(span)
+    this.#ticks.ofClock.push(span)
     try {
       for (let made = 0; made < ids.length; ) {
         const part = await view.fillAsync(new BigUint64Array(Math.min(chunkIds, ids.length - made)))
-        const fresh = part.filter((id) => !this.#used.has(tickOf(id)))
+        const fresh = part.filter((id) => !this.#ticks.typed.has(tickOf(id)))
         span[0] = Math.min(span[0], tickOf(part[0] as bigint))
         span[1] = tickOf(part.at(-1) as bigint)
         ids.set(fresh, made)
@@ -84,15 +90,16 @@ class Node {
   }
 
   #isOfClock(tick: number): boolean {
-    return this.#clockTicks.some(([first, last]) => first <= tick && tick <= last)
+    return this.#ticks.ofClock.some(([first, last]) => first <= tick && tick <= last)
   }
 }
 
-const nodes = new Map<string, Node>()
+const known = new Map<string, Ticks>()
 
 /**
- * Returns the node of a layout, which is the same for equal layouts of different names. @throws TypeError,
- * RangeError `ERR_NODE_INVALID`
+ * Returns a node of a layout. Layouts that differ only in their names or tags share the ticks of a node.
+ *
+ * @throws TypeError, RangeError `ERR_NODE_INVALID`
  */
 export function nodeOf(layout: Layout, node: NodeOf<readonly Field[]>): Node {
   // Checks the node, and shows the bits that it sets.
@@ -100,10 +107,7 @@ export function nodeOf(layout: Layout, node: NodeOf<readonly Field[]>): Node {
   const bits = composeId({ timestampMs: layout.epochMs, node, tags, sequence: 0 }, layout)
   const { epochMs, tickMs, timestamp, sequence } = layout
   const key = [epochMs, tickMs, timestamp.bits, timestamp.shift, sequence.bits, sequence.shift, bits].join()
-  let known = nodes.get(key)
-  if (known === undefined) {
-    known = new Node(layout, decode(bits, layout).node)
-    nodes.set(key, known)
-  }
-  return known
+  const ticks = known.get(key) ?? { typed: new Map(), ofClock: [] }
+  known.set(key, ticks)
+  return new Node(layout, decode(bits, layout).node, ticks)
 }

@@ -56,15 +56,20 @@ export function columnOf({ names, idColumn }: Table, name: string): number {
   return at < 0 ? idColumn : at
 }
 
+/** A longer line is read in parts, because the page does not answer while it reads a part. */
+const longestPart = 50_000
+
 /** Yields the lines that are not empty. */
 function* linesOf(text: string): Generator<{ whole: string; line: number; end: number }, undefined> {
-  let line = 0
-  for (let start = 0; start < text.length; ) {
-    line++
+  let line = 1
+  for (let start = 0; start < text.length; start++) {
     const newline = text.indexOf('\n', start)
-    const end = newline < 0 ? text.length : newline
+    const last = newline < 0 ? text.length : newline
+    let end = Math.min(last, start + longestPart)
+    while (end < last && !/[\s,;]/.test(text[end] as string)) end++
     const whole = text.slice(start, end).trim()
-    start = end + 1
+    start = end
     if (whole !== '') yield { whole, line, end }
+    if (end === last) line++
   }
 }

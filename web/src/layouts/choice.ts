@@ -11,8 +11,8 @@ export interface Choice {
   readonly epochTrouble: Trouble | undefined
 }
 
-/** The layouts of this visit by their texts, so equal texts give the same object. */
-const known = new Map<string, Layout>()
+/** The presets and the other layouts of this visit by their texts. */
+const known = new Map<string, Layout>(Object.values(layouts).map((layout) => [layoutToText(layout), layout]))
 
 /**
  * Returns the layout of a text: the name of a preset, or a layout from a link. @param epoch - A time that
@@ -55,21 +55,19 @@ export function presets(epoch: string): Layout[] {
 /** @throws Told */
 function layoutOf(text: string): Layout {
   if (Object.hasOwn(layouts, text)) return layouts[text as keyof typeof layouts]
-  return remembered(text, () => layoutFromText(text))
+  return remembered(layoutFromText(text))
 }
 
 function withEpoch(layout: Layout, epochMs: number | undefined): Layout {
-  if (epochMs === undefined || epochMs === layout.epochMs) return layout
-  return remembered(`${epochMs} ${layoutToText(layout)}`, () => defineLayout({ ...layout, epochMs }))
+  return epochMs === undefined ? layout : remembered(defineLayout({ ...layout, epochMs }))
 }
 
-function remembered(key: string, make: () => Layout): Layout {
-  let layout = known.get(key)
-  if (layout === undefined) {
-    layout = make()
-    known.set(key, layout)
-  }
-  return layout
+/** Returns one object for all equal layouts, because views and jobs compare layouts by identity. */
+export function remembered(layout: Layout): Layout {
+  const text = layoutToText(layout)
+  const first = known.get(text) ?? layout
+  known.set(text, first)
+  return first
 }
 
 /** Checks how ids are written, from a link. '' means that the page finds the encoding out. */

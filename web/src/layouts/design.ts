@@ -2,7 +2,7 @@ import { defineLayout, type Field, type Layout } from 'graupel'
 import { shortened, type Trouble } from '../ids/trouble.ts'
 import type { Values } from '../state.ts'
 import { readNumber, readTime } from '../text/time.ts'
-import { trouble } from './choice.ts'
+import { remembered, trouble } from './choice.ts'
 import { fieldOf, fieldsFromText, type TypedField } from './spec-text.ts'
 
 /** A design as it was typed, and its layout if the design has no fault. */
@@ -45,7 +45,7 @@ export function designOf({ name, epoch, tick, unsigned, fields: text }: Values<'
     unsigned: unsigned !== '',
     fields: fields.map(fieldOf),
   }
-  const { value: layout, trouble: wrong } = trouble(() => defineLayout<readonly Field[]>(spec))
+  const { value: layout, trouble: wrong } = trouble(() => remembered(defineLayout<readonly Field[]>(spec)))
   return { ...common, layout, trouble: wrong }
 }
 

@@ -6,6 +6,9 @@ import { field } from './field.ts'
 /** The most characters in a text field. A browser freezes while it lays out the lines of a longer text. */
 const maxTyped = 100_000
 
+/** The file that each field waits for. A later file or typed text takes its place. */
+const awaited = new Map<IdsField, File>()
+
 interface IdsFieldOptions {
   readonly field: IdsField
   readonly label: string
@@ -30,15 +33,33 @@ export function idsField(app: App, options: IdsFieldOptions): TemplateResult {
   const name = options.field
   const id = name.replace('.', '-')
   const attached = app.attached.get(name)
-  const take = (text: string) => (text.length > maxTyped ? app.attach(name, text) : onInput(text))
-  const takeFile = async (file: File | null | undefined) => {
-    if (file) take(await file.text())
+  const take = (text: string) => {
+    awaited.delete(name)
+    const isLong = text.length > maxTyped
+    app.attach(name, isLong ? text : undefined)
+    if (!isLong) onInput(text)
+  }
+  const takeFile = async (file: File | undefined) => {
+    if (file === undefined) return
+    awaited.set(name, file)
+    try {
+      const text = await file.text()
+      if (awaited.get(name) === file) take(text)
+    } catch (error) {
+      app.announce((error as Error).message)
+    }
+  }
+  const choose = ({ target }: Event) => {
+    const input = target as HTMLInputElement
+    takeFile(input.files?.[0])
+    // Otherwise the same file could not be chosen again.
+    input.value = ''
   }
   const paste = (event: ClipboardEvent) => {
     const text = event.clipboardData?.getData('text/plain') ?? ''
     if (text.length <= maxTyped) return
     event.preventDefault()
-    app.attach(name, text)
+    take(text)
   }
   const drop = (event: DragEvent) => {
     if (!event.dataTransfer?.files.length) return
@@ -71,10 +92,10 @@ export function idsField(app: App, options: IdsFieldOptions): TemplateResult {
         <input
           type="file"
           accept=".txt,.csv,.json,text/*"
-          @change=${(event: Event) => takeFile((event.target as HTMLInputElement).files?.[0])}
+          @change=${choose}
         />
       </label>
-      ${value === '' || attached !== undefined ? nothing : html`<button type="button" @click=${() => onInput('')}>${app.t('clear')}</button>`}
+      ${value === '' || attached !== undefined ? nothing : html`<button type="button" @click=${() => take('')}>${app.t('clear')}</button>`}
     </p>
   `
   return field(app, { id, label, hint: tooLong ?? hint, trouble, size: 'wide' }, control)

@@ -108,7 +108,7 @@ function kindField({ t }: App, [name, bits, role = '']: TypedField, replace: (fi
     replace(value === '' ? [name, bits] : [name, bits, value])
   }
   return html`<select aria-label=${t('fieldKind', { name })} @change=${change}>
-    ${kinds.map(([value, key]) => html`<option value=${value} ?selected=${value === role}>${t(key)}</option>`)}
+    ${kinds.map(([value, key]) => html`<option value=${value} .selected=${value === role}>${t(key)}</option>`)}
   </select>`
 }
 

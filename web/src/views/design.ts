@@ -1,17 +1,30 @@
-import { layouts } from 'graupel'
+import { type Layout, layouts } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
 import { codeOf, type Design, designOf } from '../layouts/design.ts'
 import { fieldsToText, layoutToText, typedOf } from '../layouts/spec-text.ts'
 import { copyButton } from '../parts/actions.ts'
 import { selectField, textField, troubleText } from '../parts/field.ts'
-import { defaults, linkOf } from '../state.ts'
+import { defaults, linkOf, type Values } from '../state.ts'
 import { utc } from '../text/format.ts'
 import { designFacts } from './design-facts.ts'
 import { designFields } from './design-fields.ts'
 
-/** The presets that can make ids. */
-const makers = Object.values(layouts).filter(({ decodeOnly }) => !decodeOnly)
+/** The designs that begin with a preset, by its name. A design makes ids, so no preset is decode-only. */
+const starts: Readonly<Record<string, Values<'design'>>> = Object.fromEntries(
+  Object.values(layouts)
+    .filter(({ decodeOnly }) => !decodeOnly)
+    .map(({ name, epochMs, tickMs, fields, unsigned }: Layout) => [
+      name,
+      {
+        name: `my-${name}`,
+        epoch: utc(epochMs),
+        tick: String(tickMs),
+        unsigned: unsigned ? '1' : '',
+        fields: fieldsToText(fields.map(typedOf)),
+      },
+    ]),
+)
 
 /** Draws the view that designs a layout. */
 export function designView(app: App): TemplateResult {
@@ -19,15 +32,16 @@ export function designView(app: App): TemplateResult {
   const { design } = values
   const typed = designOf(design)
   const { layout } = typed
+  const isShown = ([, start]: readonly [string, Values<'design'>]) => linkOf('design', start) === app.link('design')
   return html`
     <form class="inputs" @submit=${(event: Event) => event.preventDefault()}>
       <div class="row">
         ${selectField(app, {
           id: 'design-start',
           label: t('startFrom'),
-          value: '',
-          options: [['', t('startChoose')], ...makers.map(({ name }): [string, string] => [name, name])],
-          onChange: (name) => startFrom(app, name),
+          value: Object.entries(starts).find(isShown)?.[0] ?? '',
+          options: [['', t('startChoose')], ...Object.keys(starts).map((name): [string, string] => [name, name])],
+          onChange: (name) => app.set('design', starts[name] ?? {}),
         })}
         ${textField(app, {
           id: 'design-name',
@@ -100,17 +114,4 @@ function spoken(app: App, { layout, trouble }: Design): string {
     `${t('nodes')}: ${format.number(layout.nodes)}`,
     `${t('expires')}: ${format.day(layout.expiresAt.getTime())}`,
   ].join('; ')
-}
-
-/** Starts a design from a preset. */
-function startFrom(app: App, name: string): void {
-  if (!Object.hasOwn(layouts, name)) return
-  const { epochMs, tickMs, fields, unsigned } = layouts[name as keyof typeof layouts]
-  app.set('design', {
-    name: `my-${name}`,
-    epoch: utc(epochMs),
-    tick: String(tickMs),
-    unsigned: unsigned ? '1' : '',
-    fields: fieldsToText(fields.map(typedOf)),
-  })
 }

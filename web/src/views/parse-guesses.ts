@@ -1,8 +1,9 @@
-import { type Layout, layouts } from 'graupel'
+import type { Layout } from 'graupel'
 import { html, nothing, type TemplateResult } from 'lit-html'
 import type { App } from '../app.ts'
 import type { Candidate } from '../ids/candidates.ts'
 import { type Given, readingOf } from '../ids/uuids.ts'
+import { presets } from '../layouts/choice.ts'
 import { layoutToText } from '../layouts/spec-text.ts'
 import type { MessageKey } from '../text/language.ts'
 import { numbersOf, timeCell } from './parse-id.ts'
@@ -86,14 +87,17 @@ function verdict({ t }: App, possible: readonly Candidate[], { shown, isGuess, i
 function row(app: App, candidate: Candidate, guesses: Guesses, number: number): TemplateResult {
   const { layout, plausibility, count, unfit } = candidate
   const { shown, sample, nowMs } = guesses
-  const text = textOf(layout)
-  const choose = () => app.set('parse', { layout: text })
+  const choose = () => {
+    // The field has the epoch of a preset. The text of another layout has its epoch.
+    const isPreset = presets(app.values.parse.epoch).includes(layout)
+    app.set('parse', isPreset ? { layout: layout.name } : { layout: layoutToText(layout), epoch: '' })
+  }
   const [id, ...others] = sample as readonly [Given]
   const isUuid = typeof id === 'string'
   const reading = others.length === 0 ? readingOf(id, layout) : undefined
   const words = isUuid ? uuidReasons : reasons
   return html`<tr class=${layout === shown ? 'shown' : ''}>
-    <th scope="row"><label><input type="radio" name="guess" aria-keyshortcuts=${`Alt+${number}`} .checked=${layout === shown} @change=${choose} /> ${layout.name}</label></th>
+    <th scope="row"><label><input type="radio" name="guess" aria-keyshortcuts=${number < 10 ? `Alt+${number}` : nothing} .checked=${layout === shown} @change=${choose} /> ${layout.name}</label></th>
     ${
       reading === undefined
         ? html`<td class="figure">${app.t('countOf', { count, all: sample.length })}</td>`
@@ -106,21 +110,15 @@ function row(app: App, candidate: Candidate, guesses: Guesses, number: number): 
   </tr>`
 }
 
-/** Chooses a row by Alt and its number, from wherever the focus is. */
+/** Chooses a row by Alt and its number, unless the keys write another character into a text field. */
 export function chooseByKey(event: KeyboardEvent): void {
   const [, number] = /^Digit([1-9])$/.exec(event.altKey ? event.code : '') ?? []
   const row = document.querySelectorAll<HTMLInputElement>('.guesses input')[Number(number) - 1]
-  if (row === undefined) return
+  // On a German Mac, Alt and 5 write "[".
+  const isTyped = event.key !== number && document.activeElement?.matches('textarea, [type=text]')
+  if (row === undefined || isTyped) return
   event.preventDefault()
   row.click()
-}
-
-/**
- * Returns the name of a preset, or the whole layout. A preset with another epoch keeps its name, because a
- * field has the epoch.
- */
-function textOf(layout: Layout): string {
-  return Object.hasOwn(layouts, layout.name) ? layout.name : layoutToText(layout)
 }
 
 function unfitReason([id]: readonly Given[]) {

@@ -7,12 +7,10 @@ import { type IdList, readList } from '../ids/list.ts'
 import { allColumns } from '../ids/texts.ts'
 import { choose, chooseEncoding, presets, trouble } from '../layouts/choice.ts'
 import { designOf } from '../layouts/design.ts'
-import { layoutToText } from '../layouts/spec-text.ts'
 import { progressOf } from '../parts/actions.ts'
 import { selectField, troubleText } from '../parts/field.ts'
 import { idsField, idsTextOf } from '../parts/ids-field.ts'
 import { epochField, layoutField } from '../parts/layout-field.ts'
-import { defaults } from '../state.ts'
 import { guesses } from './parse-guesses.ts'
 import { idForms, idParts } from './parse-id.ts'
 import { manyIds } from './parse-many.ts'
@@ -97,7 +95,7 @@ function results(app: App, list: IdList, chosen: Layout | undefined): TemplateRe
   if (readCount(list) === 0 || (layout !== '' && chosen === undefined)) return troublesOf(app, list)
   const known = trouble(() => presets(epoch)).value
   if (known === undefined) return troublesOf(app, list)
-  const all = [...known, ...ownLayouts(app, chosen, known)]
+  const all = [...new Set([...known, ...ownLayouts(app, chosen)])]
   if (list.uuids.length > 0) return html`${troublesOf(app, list)}${uuidResults(app, list.uuids, chosen, all)}`
   const nowMs = Date.now()
   const sample = sampleOf(list.ids)
@@ -124,19 +122,11 @@ function partsOf(app: App, list: IdList, layout: Layout, isGuess: boolean, nowMs
     : manyIds(app, list.ids, layout, isGuess, nowMs)
 }
 
-/**
- * Returns layouts other than presets that may have made an id: the chosen layout, and a design that was
- * changed.
- */
-function ownLayouts(app: App, chosen: Layout | undefined, known: readonly Layout[]): Layout[] {
-  const { design } = app.values
-  const isTouched = Object.entries(design).some(
-    ([key, value]) => value !== (defaults.design as Record<string, string>)[key],
-  )
-  const designed = isTouched ? designOf(design).layout : undefined
-  const own = [chosen, designed].filter((layout) => layout !== undefined)
-  const texts = own.map(layoutToText)
-  return own.filter((layout, i) => !known.includes(layout) && texts.indexOf(texts[i] as string) === i)
+/** Returns the user's layouts that may have made an id: the chosen layout, and a design that was changed. */
+function ownLayouts(app: App, chosen: Layout | undefined): Layout[] {
+  // The link of a design has only the values that were changed.
+  const designed = app.link('design') === '#design' ? undefined : designOf(app.values.design).layout
+  return [chosen, designed].filter((layout) => layout !== undefined)
 }
 
 function readCount({ ids, uuids }: IdList): number {
