@@ -145,6 +145,8 @@ export class StoreCalls {
         if (isFinal(error)) throw error
         cause = error
       }
+      // A timer has whole milliseconds.
+      if (leftMs() < 1) throw this.#unknown(key, cause)
       try {
         const found = await this.#read(key, signal, leftMs())
         if (found?.value === value) expected = found.version
@@ -198,9 +200,12 @@ export class StoreCalls {
   }
 
   #unknown(key: string, cause: unknown): GraupelError {
+    const { message = 'its answers did not tell in time' } = Object(cause) as Partial<Error>
+    // The message of a call that failed ends with the remedy.
+    const why = message.replace(/; try again$/, '')
     return new GraupelError(
       'ERR_STORE_UNAVAILABLE',
-      `the store '${this.store.name}' may or may not have written ${show(key)}: ${(cause as Error | undefined)?.message ?? 'its record did not change'}; try again`,
+      `the store '${this.store.name}' may or may not have written ${show(key)}: ${why}; try again`,
       { cause },
     )
   }

@@ -161,7 +161,9 @@ export function consulStore(options: ConsulStoreOptions): Store {
     },
     async list(folder, signal) {
       const { records } = await get(folder, { recurse: '' }, signal)
-      return records.map(({ entry }) => entry).filter(({ key }) => !key.includes('/', folder.length))
+      const entries = records.map(({ entry }) => entry)
+      // The user interface of Consul makes a key for a folder.
+      return entries.filter(({ key }) => key !== folder && !key.includes('/', folder.length))
     },
     async write(key, value, expected, signal) {
       const index = expected === undefined ? 0 : await indexOf(key, expected, signal)

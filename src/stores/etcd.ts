@@ -167,7 +167,8 @@ export function etcdStore(options: EtcdStoreOptions): Store {
     },
     async list(folder, signal) {
       const { entries } = await range(`${prefix}/${folder}`, `${prefix}/${endOf(folder)}`, signal)
-      return entries.filter(({ key }) => !key.includes('/', folder.length))
+      // A key that somebody has made for the folder is no record.
+      return entries.filter(({ key }) => key !== folder && !key.includes('/', folder.length))
     },
     async write(key, value, expected, signal) {
       const [at, stored] = [toBase64(`${prefix}/${key}`), storedFor(value)]

@@ -68,6 +68,8 @@ export interface HttpAnswer {
 /** Codes of errors that only occur before a request is sent. */
 const notSent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 const ofCertificate = /CERT|SIGNATURE/
+/** The alert of a server that lacks, or refuses, the certificate of its client (RFC 8446, section 6.2). */
+const ofClientCertificate = /ALERT_(.*CERTIFICATE|UNKNOWN_CA)/
 /** The error of a server that answers without TLS, or ends the connection instead. */
 const ofNoTls = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$|before secure TLS connection/
 
@@ -94,8 +96,8 @@ export class HttpService {
    * Sends a request.
    *
    * @returns An answer whose status is below 500, or 501, and not 408 or 429.
-   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if the certificate is not trusted; an Error if no endpoint
-   * has such an answer; the reason of the signal.
+   * @throws GraupelError `ERR_STORE_UNAVAILABLE` if a certificate is missing or not trusted; an Error if no
+   * endpoint has such an answer; the reason of the signal.
    */
   async request(request: HttpRequest, signal: AbortSignal | undefined): Promise<HttpAnswer> {
     for (let tried = 1; ; tried++) {
@@ -151,6 +153,12 @@ export class HttpService {
 }
 
 const trustRemedy = 'let Node trust its authority (NODE_EXTRA_CA_CERTS), or pass a fetch of your own'
+/** The remedies for a certificate that no trust in its authority would mend. */
+const certificateRemedies: readonly (readonly [RegExp, string])[] = [
+  [/EXPIRED/, 'renew the certificate of the server'],
+  [/NOT_YET_VALID/, 'set the clock of this host, by NTP'],
+  [/ALTNAME/, 'use a host name that the certificate has'],
+]
 
 /**
  * Explains an error of TLS that came before a request was sent; `undefined` for another error.
@@ -161,12 +169,16 @@ const trustRemedy = 'let Node trust its authority (NODE_EXTRA_CA_CERTS), or pass
  */
 export function refusalOfTls(error: unknown, who: string, trust: string, plain: string): GraupelError | undefined {
   const { code, message } = ofFetch(error)
-  const isPlain = ofNoTls.test(code) || ofNoTls.test(message)
-  if (!isPlain && !ofCertificate.test(code)) return undefined
-  const text = isPlain
-    ? `${who} does not answer with TLS; write ${plain}// if it has no TLS`
-    : `${who} cannot be trusted: ${code}; ${trust}`
-  return new GraupelError('ERR_STORE_UNAVAILABLE', text, { cause: error })
+  const refusal = (text: string) => new GraupelError('ERR_STORE_UNAVAILABLE', text, { cause: error })
+  if (ofNoTls.test(code) || ofNoTls.test(message)) {
+    return refusal(`${who} does not answer with TLS; write ${plain}// if it has no TLS`)
+  }
+  if (ofClientCertificate.test(code)) {
+    return refusal(`${who} wants a client certificate: ${code}; let a fetch or a client of your own present one`)
+  }
+  if (!ofCertificate.test(code)) return undefined
+  const remedy = certificateRemedies.find(([reason]) => reason.test(code))?.[1] ?? trust
+  return refusal(`${who} cannot be trusted: ${code}; ${remedy}`)
 }
 
 /** Reads the code and the message of an error of `fetch`, which may be in its cause. */

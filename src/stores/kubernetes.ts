@@ -59,10 +59,13 @@ const rows = {
 const labels = { manager: 'app.kubernetes.io/managed-by', folder: 'graupel/folder' } as const
 const notes = { key: 'graupel/key', value: 'graupel/value', version: 'graupel/version' } as const
 /**
- * The uid and the resourceVersion, by which the API compares, and a random text, without which two writes
- * could be equal.
+ * The uid of the Lease, and the random text of the write. It lacks the resourceVersion, because other
+ * programs change that when they change a label, which is no write to the store.
  */
-const versionPattern = /^(\S+) (\S+) ([\da-f-]{36})$/
+const versionPattern = /^(\S+) [\da-f-]{36}$/
+
+/** The number of Leases whose resourceVersion is remembered. A folder of nodes has at most 1 024 records. */
+const maxSeen = 1024
 
 /**
  * A store in Leases of the Kubernetes API (coordination.k8s.io/v1), one for each key. Durable, as etcd is.
@@ -97,15 +100,25 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
   const nameFor = (key: string) => nameOf(textOf(key), maxName)
   const folderLabel = (folder: string) => nameOf(textOf(folder).slice(0, -1), maxLabel)
 
-  const versionOf = ({ uid, resourceVersion, annotations }: NonNullable<Lease['metadata']>) =>
-    `${uid} ${resourceVersion} ${annotations?.[notes.version]}`
+  /** The version and the resourceVersion that the last answer had, by the name of the Lease. */
+  const seen = new Map<string, { readonly version: string; readonly resourceVersion: string }>()
+  const remember = (name: string, version: string, resourceVersion: string) => {
+    // The Lease that was seen last is the last one of the map.
+    seen.delete(name)
+    seen.set(name, { version, resourceVersion })
+    const [oldest = name] = seen.keys()
+    if (seen.size > maxSeen) seen.delete(oldest)
+  }
+  const versionOf = ({ uid, annotations }: NonNullable<Lease['metadata']>) => `${uid} ${annotations?.[notes.version]}`
   const entryOf = ({ metadata = {} }: Lease): StoreEntry => {
-    const { [notes.key]: text, [notes.value]: value } = metadata.annotations ?? {}
+    const { name, resourceVersion, annotations = {} } = metadata
+    const { [notes.key]: text, [notes.value]: value } = annotations
     const version = versionOf(metadata)
     if (text?.startsWith(textOf('')) && value !== undefined && versionPattern.test(version)) {
+      if (name !== undefined && resourceVersion !== undefined) remember(name, version, resourceVersion)
       return { key: text.slice(textOf('').length), value, version }
     }
-    throw notOurs(metadata.name, namespace)
+    throw notOurs(name, namespace)
   }
   const leaseOf = async (key: string, value: string, random: string) => {
     const folder = key.slice(0, key.lastIndexOf('/') + 1)
@@ -120,8 +133,9 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
     }
   }
   /**
-   * Changes the Lease that has a version. With the resourceVersion alone, an update would make a deleted
-   * Lease anew.
+   * Changes the Lease that has a version. The API compares the resourceVersion: the last seen one, and if
+   * that is not known or outdated, the present one. Without the uid, an update would make a deleted Lease
+   * anew.
    *
    * @param attempt - Resolves to `undefined` if the Lease is gone or has changed.
    */
@@ -131,17 +145,17 @@ export function kubernetesStore(options: KubernetesStoreOptions = {}): Store {
     attempt: (at: Preconditions) => Promise<T | undefined>,
     signal?: AbortSignal,
   ): Promise<T | undefined> => {
-    const [, uid, resourceVersion, random] = versionPattern.exec(expected) ?? []
-    if (uid === undefined || resourceVersion === undefined) return undefined
-    const changed = await attempt({ uid, resourceVersion })
+    const [, uid] = versionPattern.exec(expected) ?? []
+    if (uid === undefined) return undefined
+    const last = seen.get(name)
+    const before = last?.version === expected ? last.resourceVersion : undefined
+    const changed = before === undefined ? undefined : await attempt({ uid, resourceVersion: before })
     if (changed !== undefined) return changed
-    // Another program may have changed a label since, which is no write to the store.
+    // Another program may have changed a label since.
     const found = await api.get(name, signal)
-    const [, uidNow, now, randomNow] = versionPattern.exec(versionOf(found?.metadata ?? {})) ?? []
-    const isTheSame = uidNow === uid && randomNow === random
-    return isTheSame && now !== undefined && now !== resourceVersion
-      ? attempt({ uid, resourceVersion: now })
-      : undefined
+    const now = found?.metadata?.resourceVersion
+    if (now === undefined || now === before || versionOf(found?.metadata ?? {}) !== expected) return undefined
+    return attempt({ uid, resourceVersion: now })
   }
 
   return {

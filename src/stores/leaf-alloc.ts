@@ -73,16 +73,20 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
     missingTable: "set the table's name, and its database in the pool's options",
     missingRight: 'grant the user SELECT and UPDATE on it',
   }
-  let isChecked = false
+  let home: string | undefined
 
-  async function checkTable(signal: AbortSignal | undefined): Promise<void> {
-    if (isChecked) return
+  /**
+   * Checks the table once. Returns its name with the database that the first call has found. A later
+   * connection may have another database, after USE.
+   */
+  async function checkedTable(signal: AbortSignal | undefined): Promise<string> {
+    if (home !== undefined) return home
     const ofTable = (name: string) => `${name}.table_schema = DATABASE() AND ${name}.table_name = '${table}'`
     const { rows } = await ask(
-      `SELECT ${state}, t.table_name, t.engine, e.transactions, c.data_type FROM (SELECT 1) AS one LEFT JOIN information_schema.tables AS t ON ${ofTable('t')} LEFT JOIN information_schema.engines AS e ON e.engine = t.engine LEFT JOIN information_schema.columns AS c ON ${ofTable('c')} AND c.column_name = 'max_id'`,
+      `SELECT ${state}, t.table_name, t.engine, e.transactions, c.data_type, DATABASE() FROM (SELECT 1) AS one LEFT JOIN information_schema.tables AS t ON ${ofTable('t')} LEFT JOIN information_schema.engines AS e ON e.engine = t.engine LEFT JOIN information_schema.columns AS c ON ${ofTable('c')} AND c.column_name = 'max_id'`,
       signal,
     )
-    const [name, engine, transactions, type] = rows[0] as (string | null)[]
+    const [name, engine, transactions, type, database] = rows[0] as (string | null)[]
     if (name === null) {
       const text = `${what} is not in the database of the pool, or its user may not see it; ${advice.missingTable}`
       throw new GraupelError('ERR_STORE_UNAVAILABLE', text)
@@ -102,7 +106,8 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
         `max_id of ${what} is of the type ${type}; change it: ALTER TABLE ${table} MODIFY max_id BIGINT NOT NULL DEFAULT 1`,
       )
     }
-    isChecked = true
+    home ??= `\`${(database as string).replaceAll('`', '``')}\`.\`${table}\``
+    return home
   }
 
   function noRow(tag: string): RangeError {
@@ -144,15 +149,11 @@ export function leafAllocStore(client: MysqlPool, options: LeafAllocOptions = {}
     const where = `biz_tag = _utf8mb4 ${text} AND CAST(CONVERT(biz_tag USING utf8mb4) AS BINARY) = ${text}`
     for (;;) {
       try {
-        await checkTable(signal)
+        const at = await checkedTable(signal)
         return await transact(async (run) => {
-          const { affectedRows } = await run(
-            `UPDATE \`${table}\` SET max_id = max_id + ${count ?? 'step'} WHERE ${where}`,
-          )
+          const { affectedRows } = await run(`UPDATE ${at} SET max_id = max_id + ${count ?? 'step'} WHERE ${where}`)
           const columns = 'biz_tag, max_id, step'
-          const { rows } = await run(
-            `SELECT ${state}, ${columns} FROM (SELECT 1) AS one LEFT JOIN \`${table}\` ON ${where}`,
-          )
+          const { rows } = await run(`SELECT ${state}, ${columns} FROM (SELECT 1) AS one LEFT JOIN ${at} ON ${where}`)
           const segment = segmentOf(rows, tag, count)
           if (affectedRows > 0) return segment
           throw new GraupelError(

@@ -28,6 +28,15 @@ const refusals: Readonly<Record<number, string>> = {
   1836: readOnly,
 }
 
+/**
+ * Whether a SELECT has failed because the table is missing, or because the user has no right to it. The
+ * server does not tell such a user whether the table is there.
+ */
+export function isUnseen(error: unknown): boolean {
+  const { errno } = toldBy(error)
+  return errno === noSuchTable || deniedTable.includes(errno)
+}
+
 /** Explains an error that a user has to act on. Returns any other error unchanged. */
 export function explained(error: unknown, store: string, { missingTable, missingRight }: Advice): unknown {
   const { errno, text } = toldBy(error)

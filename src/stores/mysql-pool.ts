@@ -103,7 +103,15 @@ interface MysqlClient {
    * rolls the transaction back.
    */
   transact<T>(work: (ask: Ask) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /**
+   * Runs a statement that would commit an open transaction, such as CREATE TABLE, on a connection that has
+   * none.
+   */
+  define(sql: string): Promise<Answer>
 }
+
+/** Finds a transaction that was left open, which the next statement would commit. */
+const beforeCommit = 'DO 0'
 
 /**
  * Makes the statements of a pool. It closes a connection with an open transaction. This rolls the statement
@@ -169,8 +177,7 @@ export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlC
     ask: (sql, signal, verify) => onConnection(signal, (ask) => ask(sql, false), verify),
     transact: (work, signal) =>
       onConnection(signal, async (ask, abandon) => {
-        // Finds a transaction that was left open, which START TRANSACTION would commit.
-        await ask('DO 0', false)
+        await ask(beforeCommit, false)
         try {
           await ask('START TRANSACTION', true)
           const result = await work((sql) => ask(sql, true))
@@ -181,6 +188,11 @@ export function clientOf(client: MysqlPool, store = "the store 'mysql'"): MysqlC
           abandon()
           throw error
         }
+      }),
+    define: (sql) =>
+      onConnection(undefined, async (ask) => {
+        await ask(beforeCommit, false)
+        return ask(sql, false)
       }),
   }
 }

@@ -1,7 +1,7 @@
 import { GraupelError, rangeError } from '../core/errors.js'
 import { type Rows, readTable } from '../core/options.js'
 import { flag } from '../core/readers.js'
-import { explained, rolledBack, toldBy } from './mysql-errors.js'
+import { explained, isUnseen, rolledBack, toldBy } from './mysql-errors.js'
 import { type Answer, clientOf, literal, type MysqlPool, state } from './mysql-pool.js'
 import { tableRow } from './options.js'
 import { endOf, newVersion } from './record.js'
@@ -60,7 +60,7 @@ const maxStoppedUs = 1_000_000
  */
 export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): TableStore {
   const { table, assumeDurable } = readTable(options, rows, '{ assumeDurable: true }')
-  const { ask } = clientOf(client)
+  const { ask, define } = clientOf(client)
   // Backticks, because double quotes enclose texts unless sql_mode has ANSI_QUOTES.
   const records = `\`${table}\``
   const sums = `\`${table}_sums\``
@@ -73,7 +73,7 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
   const ddl = tables.join('\n')
   const advice = {
     missingTable: `await its setup() once, or run\n${ddl}`,
-    missingRight: 'grant the user SELECT, INSERT and UPDATE on the tables of the store',
+    missingRight: 'grant the user SELECT, INSERT and UPDATE on the tables of the store, and DELETE for remove',
   }
 
   const run = async (signal: AbortSignal | undefined, sql: string, verify?: (answer: Answer) => void) => {
@@ -110,11 +110,16 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
       typeof key === 'string' ? [entryOf({ key, value: value as string, version: version as string })] : [],
     )
   }
-  const isThere = (name: string) =>
-    ask(`SELECT ${state} FROM (SELECT 1) AS one LEFT JOIN ${name} ON FALSE`).then(
-      () => true,
-      () => false,
-    )
+  const isThere = async (name: string) => {
+    try {
+      await run(undefined, `SELECT ${state} FROM (SELECT 1) AS one LEFT JOIN ${name} ON FALSE`)
+      return true
+    } catch (error) {
+      // The error of the client is the cause of the error that explains it.
+      if (isUnseen((error as Error).cause)) return false
+      throw error
+    }
+  }
 
   return {
     name: 'mysql',
@@ -125,7 +130,7 @@ export function mysqlStore(client: MysqlPool, options: MysqlStoreOptions = {}): 
         // Checked first, because a user who may not create tables is refused even if the table exists.
         if (await isThere(name)) continue
         try {
-          await ask(tables[i] as string)
+          await define(tables[i] as string)
         } catch (error) {
           if (error instanceof GraupelError) throw error
           throw new GraupelError(

@@ -29,7 +29,7 @@ export function refuseForgetting(store: string, assumeDurable: boolean | undefin
   if (assumeDurable !== false) return
   throw rangeError(
     'ERR_OPTION_INVALID',
-    `assumeDurable is false; leave it out: the servers of ${store} have no incarnation, so leases cannot notice lost writes`,
+    `assumeDurable is false; leave it out: stores in ${store} have no incarnation, so leases cannot notice lost writes`,
   )
 }
 

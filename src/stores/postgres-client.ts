@@ -31,9 +31,11 @@ interface PostgresStatements {
   /**
    * Runs a statement that returns the column {@link own} in each row, and at least one row.
    *
-   * @throws GraupelError `ERR_STORE_UNSAFE` if a transaction was open; the errors of the client.
+   * @param signal - If it is aborted while the call waits for a connection of a pool of pg, nothing is sent.
+   * @throws GraupelError `ERR_STORE_UNSAFE` if a transaction was open; the errors of the client; the reason
+   * of the signal.
    */
-  ask(text: string): Promise<TextRow[]>
+  ask(text: string, signal?: AbortSignal): Promise<TextRow[]>
   /** Runs a statement without rows, such as CREATE TABLE. @throws the errors of the client */
   execute(text: string): Promise<void>
 }
@@ -57,7 +59,7 @@ export const own = `(${isOwn})::text AS own`
 export function statementsOf(client: PostgresClient): PostgresStatements {
   const run = runOf(client)
   return {
-    ask: (text) => run(text, checked),
+    ask: (text, signal) => run(text, checked, signal),
     execute: (text) => run(text, () => {}),
   }
 }
@@ -70,7 +72,7 @@ export function statementsOf(client: PostgresClient): PostgresStatements {
 const alone = { onexecute: () => false }
 
 /** Runs a statement, and passes its rows to `check` before its connection is used again. */
-type Run = <T>(text: string, check: (rows: readonly unknown[]) => T) => Promise<T>
+type Run = <T>(text: string, check: (rows: readonly unknown[]) => T, signal?: AbortSignal) => Promise<T>
 
 function runOf(client: PostgresClient): Run {
   const of = client as Partial<PgPool & PostgresJsClient> | undefined
@@ -85,13 +87,18 @@ function runOf(client: PostgresClient): Run {
   // A Client has a connect() as well, which returns no connection.
   if (typeof of.connect === 'function' && typeof of.totalCount === 'number') {
     outliveErrors(client)
-    return (text, check) => onConnection(client as PgPool, text, check)
+    return (text, check, signal) => onConnection(client as PgPool, text, check, signal)
   }
   return async (text, check) => check((await (client as PgClient).query(text)).rows)
 }
 
 /** Does what the query() of a pool does, and also closes a connection whose rows are refused. */
-async function onConnection<T>(pool: PgPool, text: string, check: (rows: readonly unknown[]) => T): Promise<T> {
+async function onConnection<T>(
+  pool: PgPool,
+  text: string,
+  check: (rows: readonly unknown[]) => T,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   // The failed query reports that the connection has ended. Without a listener, the event would end the
   // process.
   const ignore = () => {}
@@ -104,8 +111,11 @@ async function onConnection<T>(pool: PgPool, text: string, check: (rows: readonl
       resolve(given)
     })
   })
-  let isClosed = true
+  let isClosed = false
   try {
+    // If the call was aborted meanwhile, the connection is unused and stays open.
+    signal?.throwIfAborted()
+    isClosed = true
     const result = check((await connection.query(text)).rows)
     isClosed = false
     return result

@@ -86,9 +86,9 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     for (;;) {
       signal?.throwIfAborted()
       try {
-        return await statements.ask(text)
+        return await statements.ask(text, signal)
       } catch (error) {
-        const code = (error as { code?: string }).code ?? ''
+        const code: string = Object(error).code ?? ''
         if (code === undefinedTable) throw noTable('postgres', ddl, error)
         // Nothing was written, and the next attempt sees the write of the other transaction.
         if (!rolledBack.includes(code)) throw error
@@ -103,12 +103,12 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     return (await run(signal, text))[0]?.['value'] as string | null
   }
 
-  const schemaOf = async (name: string): Promise<string | undefined> => {
+  const schemaOf = async (name: string, signal?: AbortSignal): Promise<string | undefined> => {
     const schema = `(SELECT nspname::text FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass('${quoted(name)}'))`
     // The columns are computed in this order. With NULL, set_config sets the `search_path` of a new
     // connection, and only for this statement.
     const columns = `${own}, ${schema} AS found, CASE WHEN ${isOwn} THEN set_config('search_path', NULL, true) END AS path, ${schema} AS usual`
-    const [{ found, usual } = {}] = await run(undefined, `SELECT ${columns}`)
+    const [{ found, usual } = {}] = await run(signal, `SELECT ${columns}`)
     if (found?.startsWith('pg_temp')) throw otherTable(name, 'as a temporary table', usual)
     if (usual !== null && usual !== found) throw otherTable(name, `in ${found ?? 'no schema'}`, usual)
     return found ?? undefined
@@ -118,13 +118,13 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
    * Returns the schema that the first call has found. A later connection may have another `search_path`, or a
    * temporary table of the same name.
    */
-  const homeOf = async () => {
-    const schema = home ?? (await schemaOf(table))
+  const homeOf = async (signal: AbortSignal | undefined) => {
+    const schema = home ?? (await schemaOf(table, signal))
     home ??= schema
     return home
   }
-  const at = async (name: string) => {
-    const schema = await homeOf()
+  const at = async (name: string, signal: AbortSignal | undefined) => {
+    const schema = await homeOf(signal)
     if (schema !== undefined) return `${quoted(schema.replaceAll('"', '""'))}.${quoted(name)}`
     const cause = Object.assign(new Error(`relation "${table}" does not exist`), { code: undefinedTable })
     throw noTable('postgres', ddl, cause)
@@ -152,17 +152,17 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
       }
     },
     async read(key, signal) {
-      const text = `SELECT ${own}, key, value, version FROM (SELECT) AS one LEFT JOIN ${await at(table)} ON key = ${literal(key)}`
+      const text = `SELECT ${own}, key, value, version FROM (SELECT) AS one LEFT JOIN ${await at(table, signal)} ON key = ${literal(key)}`
       return entriesOf(await run(signal, text))[0]
     },
     async list(folder, signal) {
       const range = `key >= ${literal(folder)} AND key < ${literal(endOf(folder))}`
-      const text = `SELECT ${own}, key, value, version FROM (SELECT) AS one LEFT JOIN ${await at(table)} ON ${range} AND position('/' in substr(key, ${folder.length + 1})) = 0`
+      const text = `SELECT ${own}, key, value, version FROM (SELECT) AS one LEFT JOIN ${await at(table, signal)} ON ${range} AND position('/' in substr(key, ${folder.length + 1})) = 0`
       return entriesOf(await run(signal, text))
     },
     async write(key, value, expected, signal) {
       const version = newVersion()
-      const records = await at(table)
+      const records = await at(table, signal)
       const [ofKey, ofValue, ofVersion] = [literal(key), literal(value), literal(version)]
       const statement =
         expected === undefined
@@ -172,27 +172,28 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     },
     async remove(key, expected, signal) {
       const which = `key = ${literal(key)} AND version = ${literal(expected)} AND ${isOwn}`
-      return (await change(signal, `DELETE FROM ${await at(table)} WHERE ${which}`, 'version')) !== null
+      return (await change(signal, `DELETE FROM ${await at(table, signal)} WHERE ${which}`, 'version')) !== null
     },
     async nowMs(signal) {
-      return Number(await scalar(signal, 'floor(extract(epoch from clock_timestamp()) * 1000)'))
+      return Number(await scalar(signal, 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint'))
     },
     incarnation(signal) {
       // The timeline that is written to. pg_control_checkpoint() has the old one until the first checkpoint
-      // after a promotion.
+      // after a promotion. The start is in whole microseconds: up to version 13, the text of a fraction
+      // depends on `extra_float_digits` of the connection.
       const text = `(SELECT system_identifier FROM pg_control_system()) || ' ' ||
-        ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int || ' ' || extract(epoch from pg_postmaster_start_time())`
+        ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int || ' ' || (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint`
       return scalar(signal, text)
     },
     async place(signal) {
-      const schema = literal((await homeOf()) ?? 'unknown')
+      const schema = literal((await homeOf(signal)) ?? 'unknown')
       const server = `coalesce(host(inet_server_addr()), 'on a socket'), ':', current_setting('port')`
       const system = '(SELECT system_identifier FROM pg_control_system())'
       const text = `concat('server ', ${server}, ' (system ', ${system}, '), database ', current_database(), ', schema ', ${schema}, ', table ${table}')`
       return scalar(signal, text)
     },
     async add(key, count, signal) {
-      const statement = `INSERT INTO ${await at(sums)} AS old (key, sum) SELECT ${literal(key)}, '${count}'::bigint WHERE ${isOwn} ON CONFLICT (key) DO UPDATE SET sum = old.sum + excluded.sum`
+      const statement = `INSERT INTO ${await at(sums, signal)} AS old (key, sum) SELECT ${literal(key)}, '${count}'::bigint WHERE ${isOwn} ON CONFLICT (key) DO UPDATE SET sum = old.sum + excluded.sum`
       return BigInt((await change(signal, statement, 'sum')) as string)
     },
   }

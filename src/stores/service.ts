@@ -63,6 +63,7 @@ export function serviceStore(options: ServiceStoreOptions): Store {
       throw new GraupelError(
         'ERR_STORE_UNSAFE',
         `durable is ${durable}, and the store of the service ${durable ? 'may forget what it has acknowledged' : 'never forgets'}; pass durable: ${!durable} in all processes`,
+        { option: 'durable' },
       )
     }
     const found = answer.header('graupel-store')

@@ -3,7 +3,7 @@ import { GraupelError } from '../core/errors.js'
 import { type Rows, readTable } from '../core/options.js'
 import { flag } from '../core/readers.js'
 import { sleep } from '../core/timing.js'
-import { clientError, tableRow } from './options.js'
+import { clientError, refuseForgetting, tableRow } from './options.js'
 import { endOf, newVersion } from './record.js'
 import { noTable, quoted, type Row } from './sql.js'
 import { bytesOf, entryFrom, type RowBytes, sealed } from './sqlite-row.js'
@@ -73,7 +73,8 @@ export interface SqliteStore extends TableStore {
  *
  * @param database - An open database of better-sqlite3, libsql (without `syncUrl`) or `node:sqlite`. It is
  * never closed.
- * @param options - None is required; {@link SqliteStoreOptions} describes all.
+ * @param options - None is required; {@link SqliteStoreOptions} describes all. `assumeDurable` may not be
+ * false, because a file has no incarnation.
  * @throws TypeError, RangeError `ERR_OPTION_INVALID`; TypeError `ERR_OPTION_UNKNOWN`. Its functions reject
  * with the client's errors, and with GraupelError `ERR_STORE_UNSAFE` if the connection is refused,
  * `ERR_STORE_UNAVAILABLE` if the table is missing.
@@ -88,6 +89,7 @@ export interface SqliteStore extends TableStore {
  */
 export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOptions = {}): SqliteStore {
   const { table, assumeDurable } = readTable(options, rows, '{ assumeDurable: true }')
+  refuseForgetting('SQLite', assumeDurable)
   if (typeof database?.prepare !== 'function' || typeof database.exec !== 'function') {
     throw clientError('SQLite', database, 'an open database of better-sqlite3, libsql or node:sqlite')
   }
@@ -191,7 +193,7 @@ export function sqliteStore(database: SqliteDatabase, options: SqliteStoreOption
 
   return {
     name: 'sqlite',
-    durable: assumeDurable ?? true,
+    durable: true,
     ddl,
     // Tables that exist need no lock for writing.
     setup: () => run(undefined, 'read', () => void database.exec(ddl)),

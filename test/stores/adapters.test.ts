@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { dynamodbStore } from '../../src/stores/dynamodb.js'
 import { mongodbStore } from '../../src/stores/mongodb.js'
@@ -158,6 +159,51 @@ describe('zookeeperStore', () => {
 
   it.each([[[]], ['world'], [[{}]], [null]])('refuses %j as an ACL', (acl) => {
     refused({ acl }).toThrow(expect.objectContaining({ name: 'TypeError', code: 'ERR_OPTION_INVALID' }))
+  })
+})
+
+describe('postgresStore', () => {
+  type Done = (error: undefined, given: object) => void
+
+  it('sends nothing if the call was aborted while it waited for a connection of pg', async () => {
+    const asked: string[] = []
+    const releases: boolean[] = []
+    const connection = {
+      ...{ on() {}, removeListener() {} },
+      async query(text: string) {
+        asked.push(text)
+        return { rows: [{ own: 'true', found: 'public', usual: 'public' }] }
+      },
+      release: (isClosed: boolean) => releases.push(isClosed),
+    }
+    const waiting: Done[] = []
+    const pool = { query() {}, totalCount: 1, connect: (done: Done) => waiting.push(done) }
+    const store = postgresStore(pool as never)
+    const waits = async () => {
+      while (waiting.length === 0) await turn()
+    }
+    const connect = () => waiting.shift()?.(undefined, connection)
+    const giveUp = async () => {
+      const aborting = new AbortController()
+      const writing = store.write('a/1', 'x', undefined, aborting.signal)
+      await waits()
+      aborting.abort(new Error('enough'))
+      connect()
+      await expect(writing).rejects.toThrow('enough')
+    }
+    // The first call looks for the table.
+    await giveUp()
+    expect([asked, releases]).toEqual([[], [false]])
+    const reading = store.read('a/1')
+    for (let i = 0; i < 2; i++) {
+      await waits()
+      connect()
+    }
+    expect(await reading).toBeUndefined()
+    expect(asked).toHaveLength(2)
+    await giveUp()
+    expect(asked).toHaveLength(2)
+    expect(releases).toEqual([false, false, false, false])
   })
 })
 

@@ -99,6 +99,22 @@ describe('a write', () => {
     await expect(write(dead, 'x')).rejects.toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
   })
 
+  it('sends no read after its deadline, and says why the write failed', async () => {
+    let reads = 0
+    const read: Store['read'] = async (...words) => {
+      reads++
+      return store.read(...words)
+    }
+    // A call may take 100 ms.
+    const writing = time.until(callsOf({ write: hang, read }).write(key, 'x', undefined, 80))
+    await expect(writing).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message:
+        "the store 'memory' may or may not have written 'folder/1': write() of the store 'memory' did not answer within 80 ms; try again",
+    })
+    expect(reads).toBe(0)
+  })
+
   it('ends with its signal, whatever the client does', async () => {
     const abort = new AbortController()
     time.later(() => abort.abort(new Error('enough')), 30)

@@ -95,14 +95,36 @@ describe.each(Object.entries(makers))('%s', (name, maker) => {
     await expect(make({ url, fetch: failing(many) }).read('a/1')).rejects.toThrow('reached: refused by ::1')
   })
 
-  it.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
-    'names a remedy for %s',
-    async (code) => {
-      const store = make({ url, fetch: failing(Object.assign(new Error('x'), { code })) })
-      const message = await failureOf(store.read('a/1'), 'ERR_STORE_UNAVAILABLE')
-      expect(message).toContain(`cannot be trusted: ${code}; let Node trust its authority (NODE_EXTRA_CA_CERTS), or`)
-    },
-  )
+  const ofTrust = ['cannot be trusted', 'let Node trust its authority (NODE_EXTRA_CA_CERTS), or pass a fetch'] as const
+  const ofClient = ['wants a client certificate', 'let a fetch or a client of your own present one'] as const
+  it.each<[string, string, string]>([
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', ...ofTrust],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', ...ofTrust],
+    ['CERT_HAS_EXPIRED', 'cannot be trusted', 'renew the certificate of the server'],
+    ['CERT_NOT_YET_VALID', 'cannot be trusted', 'set the clock of this host, by NTP'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'cannot be trusted', 'use a host name that the certificate has'],
+    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', ...ofClient],
+    ['ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE', ...ofClient],
+    ['ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_EXPIRED', ...ofClient],
+    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', ...ofClient],
+  ])('names a remedy for %s', async (code, what, remedy) => {
+    const store = make({ url, fetch: failing(Object.assign(new Error('x'), { code })) })
+    const message = await failureOf(store.read('a/1'), 'ERR_STORE_UNAVAILABLE')
+    expect(message).toContain(` ${what}: ${code}; ${remedy}`)
+  })
+
+  it('leaves a key that is the folder itself out of a list', async () => {
+    // The user interface of Consul makes such a key for a folder.
+    const [folder, key, stored] = ['graupel/a/', 'graupel/a/1', `${crypto.randomUUID()}x`]
+    const rows = [
+      { Key: folder, Value: null, ModifyIndex: 1 },
+      { Key: key, Value: btoa(stored), ModifyIndex: 2 },
+    ]
+    const kvs = [{ key: btoa(folder) }, { key: btoa(key), value: btoa(stored) }]
+    const text = JSON.stringify(name === 'etcdStore' ? { header: {}, kvs } : rows)
+    const listed = await make({ url, fetch: answering({ text }) }).list('a/')
+    expect(listed).toEqual([{ key: 'a/1', value: 'x', version: stored }])
+  })
 
   it('follows no redirect, which would take its credentials elsewhere', async () => {
     const asked: string[] = []

@@ -11,7 +11,18 @@ import { freePort } from './servers.ts'
 // Behaviour that only Kubernetes has, on a fake server with the same traps.
 
 const key = 'leases/orders/12'
-const anyVersion = `${crypto.randomUUID()} 101 ${crypto.randomUUID()}`
+const [uid, random] = [crypto.randomUUID(), crypto.randomUUID()]
+const anyVersion = `${uid} ${random}`
+/** The answer to a read of the Lease that has this version. */
+const anyLease = JSON.stringify({
+  kind: 'Lease',
+  metadata: {
+    name: 'graupel.leases.orders.12',
+    uid,
+    resourceVersion: '101',
+    annotations: { 'graupel/version': random },
+  },
+})
 
 describe('the Lease of a key', () => {
   let url: string
@@ -220,7 +231,9 @@ describe('a message in one line tells', () => {
     ['anything else', 409, 'AlreadyExists', 'namespaces'],
   ])('that a write is refused because of %s', async (_name, status, reason, kind) => {
     const body = JSON.stringify({ kind: 'Status', reason, message: 'it is so', details: { kind } })
-    const store = await answered((_request, response) => response.writeHead(status).end(body))
+    const store = await answered(({ method }, response) => {
+      response.writeHead(method === 'GET' ? 200 : status).end(method === 'GET' ? anyLease : body)
+    })
     for (const expected of [undefined, anyVersion]) {
       await expect(store.write(key, 'x', expected)).rejects.toMatchObject({
         code: 'ERR_STORE_UNAVAILABLE',
@@ -238,7 +251,8 @@ describe('a message in one line tells', () => {
     const { open } = await apiWith()
     const version = await open().write(key, 'first', undefined)
     const changing: Fetch = (at, request) => {
-      const lease = JSON.parse(request.body as string)
+      if (request.body === undefined) return fetch(at, request)
+      const lease = JSON.parse(request.body)
       lease.metadata.annotations = annotations
       return fetch(at, { ...request, body: JSON.stringify(lease) })
     }
@@ -269,7 +283,7 @@ describe('its options', () => {
     [
       { url, namespace: 'x', assumeDurable: false },
       'ERR_OPTION_INVALID',
-      /^assumeDurable is false; leave it out: the servers of the Kubernetes API /,
+      /^assumeDurable is false; leave it out: stores in the Kubernetes API /,
     ],
     [{ url, namespace: 'x', prefix: 'a-b' }, 'ERR_OPTION_INVALID', /^prefix is 'a-b'/],
     [{ headers: {} }, 'ERR_OPTION_INVALID', /^headers is given without url/],

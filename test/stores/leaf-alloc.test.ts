@@ -10,7 +10,7 @@ const fine = ['1', '0', '0']
 
 /** The server's answers to the statements, in the order of the statements. */
 const answers = {
-  table: [[...fine, 'leaf_alloc', 'InnoDB', 'YES', 'bigint']] as unknown,
+  table: [[...fine, 'leaf_alloc', 'InnoDB', 'YES', 'bigint', 'graupel']] as unknown,
   idle: idle as unknown,
   begin: within as unknown,
   update: within as unknown,
@@ -96,7 +96,7 @@ describe('leafAllocStore', () => {
     expect(pool.steps()).toEqual(steps)
     // The index finds the row, and the bytes decide, because a collation takes other keys for equal.
     expect(pool.asked[3]).toBe(
-      "UPDATE `leaf_alloc` SET max_id = max_id + step WHERE biz_tag = _utf8mb4 X'6f7264657273' AND CAST(CONVERT(biz_tag USING utf8mb4) AS BINARY) = X'6f7264657273'",
+      "UPDATE `graupel`.`leaf_alloc` SET max_id = max_id + step WHERE biz_tag = _utf8mb4 X'6f7264657273' AND CAST(CONVERT(biz_tag USING utf8mb4) AS BINARY) = X'6f7264657273'",
     )
     expect(pool.ends).toEqual([lookedUp, 'released'])
   })
@@ -106,9 +106,18 @@ describe('leafAllocStore', () => {
     const store = leafAllocStore(pool, { table: 'Other_1' })
     await store.takeSegment('orders', 7)
     expect(await store.takeSegment("o'; DROP", 2 ** 31)).toMatchObject({ count: 2 ** 31 })
-    expect(pool.asked[3]).toMatch(/^UPDATE `Other_1` SET max_id = max_id \+ 7 WHERE/)
+    expect(pool.asked[3]).toMatch(/^UPDATE `graupel`\.`Other_1` SET max_id = max_id \+ 7 WHERE/)
     expect(pool.asked[8]).toContain(`max_id + 2147483648 WHERE biz_tag = _utf8mb4 X'6f273b2044524f50'`)
     expect(pool.steps().filter((step) => step === 'table')).toHaveLength(1)
+  })
+
+  it('stays in the database that its first call has found', async () => {
+    const pool = poolOf({ table: [[...fine, 'leaf_alloc', 'InnoDB', 'YES', 'bigint', 'my `one']] })
+    const store = leafAllocStore(pool)
+    for (let i = 0; i < 2; i++) await store.takeSegment('orders')
+    const ofTable = pool.asked.filter((sql) => ['update', 'select'].includes(stepOf(sql)))
+    expect(ofTable).toHaveLength(4)
+    for (const sql of ofTable) expect(sql).toMatch(/(UPDATE|LEFT JOIN) `my ``one`\.`leaf_alloc` /)
   })
 
   it('is exact beyond 2^53, up to the last number', async () => {

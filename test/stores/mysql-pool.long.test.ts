@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { mysqlStore } from '../../src/stores/mysql.js'
+import { type MysqlStoreOptions, mysqlStore } from '../../src/stores/mysql.js'
 import { describeWith } from '../support/needs.ts'
 import { mysqlPools, startMysql } from './kinds/mysql.ts'
 import type { Admin } from './mysql-admin.ts'
@@ -21,14 +21,14 @@ function poolOf(client: ClientName) {
 }
 
 /** Makes a store, and a function that runs statements of the other code on its connection. */
-function share(client: ClientName) {
+function share(client: ClientName, options: MysqlStoreOptions = {}) {
   const pool = poolOf(client)
   const leave = async (statements: string) => {
     const connection = await (('promise' in pool ? pool.promise() : pool) as never as Admin).getConnection()
     for (const statement of statements.split('; ')) await connection.query(statement)
     await connection.release()
   }
-  return { store: mysqlStore(pool), leave }
+  return { store: mysqlStore(pool, options), leave }
 }
 
 const unsafe = { code: 'ERR_STORE_UNSAFE' }
@@ -63,6 +63,17 @@ describeWith(['mysql'], 'MySQL with a shared pool', () => {
       expect(await store.add?.(key, 3n)).toBe(3n)
       expect((await mysqlStore(poolOf('mysql2')).read(key))?.value).toBe('second')
       expect(await store.place?.()).toContain('database graupel,')
+    })
+
+    it('makes no table on a connection with an open transaction, which that would commit', async () => {
+      const { store, leave } = share(client, { table: `made_${client.replace(' ', '_')}` })
+      const key = freshKey()
+      await leave(`BEGIN; INSERT INTO graupel_store VALUES ('${key}', 'x', 'y')`)
+      await expect(store.setup()).rejects.toMatchObject(unsafe)
+      // The store has closed the connection, which rolls the transaction back.
+      expect(await mysqlStore(poolOf('mysql2')).read(key)).toBeUndefined()
+      await store.setup()
+      expect(await store.read(key)).toBeUndefined()
     })
 
     it.each([26, -26, 3600])('does not take a time that SET timestamp has set %i s ahead for its clock', async (s) => {

@@ -73,6 +73,46 @@ describe('mysqlStore', () => {
     await expect(store.read('a/1')).rejects.toMatchObject({ code })
   })
 
+  it.each([1146, 1142])('makes tables if the look for them fails with error %i', async (errno) => {
+    const pool = poolOf(failed(errno), ok, ok, failed(errno), ok, ok)
+    await mysqlStore(pool).setup()
+    const made = ['DO 0', expect.stringMatching(/^CREATE TABLE/)]
+    expect(pool.asked).toEqual([expect.stringMatching(/^SELECT/), ...made, expect.stringMatching(/^SELECT/), ...made])
+  })
+
+  it.each<[string, unknown, string | undefined, RegExp]>([
+    ['a server that is down', new Error('connect ECONNREFUSED'), undefined, /^connect ECONNREFUSED$/],
+    ['a wrong password', failed(1045), 'ERR_STORE_UNAVAILABLE', /number 1045.*; set the right user and password/],
+    ['a missing database', failed(1049), 'ERR_STORE_UNAVAILABLE', /number 1049.*; set the name of an existing/],
+    ['a replica', [['1', '1', '0']], 'ERR_STORE_UNAVAILABLE', /is read-only/],
+    ['no autocommit', [['0', '0', '0']], 'ERR_STORE_UNSAFE', /autocommit is off/],
+  ])('does not take %s for a missing table', async (_, answer, code, message) => {
+    const pool = poolOf(answer)
+    const error = await mysqlStore(pool)
+      .setup()
+      .catch((error) => error)
+    expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)])
+    expect(pool.asked).toHaveLength(1)
+  })
+
+  it('makes no table on a connection with an open transaction, which that would commit', async () => {
+    const pool = poolOf(failed(1146), { ...ok, serverStatus: 3 })
+    await expect(mysqlStore(pool).setup()).rejects.toMatchObject({
+      code: 'ERR_STORE_UNSAFE',
+      message: expect.stringContaining('a transaction was left open'),
+    })
+    expect(pool.asked.at(-1)).toBe('DO 0')
+    expect(pool.ends).toEqual(['released', 'closed'])
+  })
+
+  it('names the right to delete, which only remove needs', async () => {
+    const removing = mysqlStore(poolOf(failed(1142))).remove?.('a/1', 'version')
+    await expect(removing).rejects.toMatchObject({
+      code: 'ERR_STORE_UNAVAILABLE',
+      message: expect.stringMatching(/; grant the user SELECT, INSERT and UPDATE on .*, and DELETE for remove$/),
+    })
+  })
+
   it('rejects a SELECT that returns no row', async () => {
     await expect(mysqlStore(poolOf([])).read('a/1')).rejects.toThrow('the client returned no row')
   })

@@ -34,7 +34,8 @@ describeWith(['python'], 'lease.py', () => {
   })
 
   it('makes ids beside processes of the library, on nodes of its own, through several renewals', async () => {
-    const namespace = freshNamespace()
+    // The character above U+FFFF is one `_` in the name of the group.
+    const namespace = `🍊 ${freshNamespace()}`
     const store = serviceStore({ url: service.url })
     // Long time limits, because a busy machine may stop this process for seconds.
     await using first = await acquireLease({ store, namespace, windowMs: 30_000, callTimeoutMs: 10_000 })
@@ -52,6 +53,8 @@ describeWith(['python'], 'lease.py', () => {
     }
     const found = await all
     expect(found.map(({ code, told }) => `${code} ${told}`)).toEqual(['0 ', '0 ', '0 '])
+    // Beside the group of the service.
+    expect(await store.list('groups/')).toHaveLength(2)
     const made = [own, ...found.map(({ ids }) => ids)]
     for (const one of made) expect(isAscending(one)).toBe(true)
     expect(new Set(made.flat()).size).toBe(own.length + 180)

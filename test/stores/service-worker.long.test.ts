@@ -72,7 +72,8 @@ describeWith(['linux'], 'worker-lease.mjs', () => {
   })
 
   it('makes ids on one node beside a process, renews on use, and goes on after pauses and an eviction', async () => {
-    const namespace = freshNamespace()
+    // The character above U+FFFF is one `_` in the name of the group.
+    const namespace = `🍊 ${freshNamespace()}`
     const worker = await startWorker(service.url, namespace)
     const idsOf = (count: number) =>
       eventually(async () => {
@@ -80,7 +81,8 @@ describeWith(['linux'], 'worker-lease.mjs', () => {
         if (answer.status !== 200) throw new Error(await answer.text())
         return ((await answer.json()) as { ids: string[] }).ids.map(BigInt)
       })
-    await using lease = await acquireLease({ store: serviceStore({ url: service.url }), namespace })
+    const store = serviceStore({ url: service.url })
+    await using lease = await acquireLease({ store, namespace })
     const ids = createGenerator({ lease })
     const [own, made]: [bigint[], bigint[]] = [[], []]
     for (let round = 0; round < 20; round++) {
@@ -92,6 +94,8 @@ describeWith(['linux'], 'worker-lease.mjs', () => {
     await sleep(windowMs * 2)
     made.push(...(await idsOf(10)))
     expect(isAscending(made)).toBe(true)
+    // Beside the group of the service.
+    expect(await store.list('groups/')).toHaveLength(2)
     await worker.restart('SIGKILL')
     const later = await idsOf(10)
     const all = [...own, ...made, ...later]

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { checkStore } from '../../src/cli/store-check.js'
 import { rangeError } from '../../src/core/errors.js'
 import { createGenerator } from '../../src/index.js'
@@ -323,16 +323,18 @@ describe('a store over a service', () => {
     ['a cache', (headers) => headers.set('age', '0'), /comes from a cache/],
   ])('refuses the answers of %s', async (_, change, message) => {
     const { url } = await startService({ leases: true })
+    const send = fetch
     const through: Fetch = async (target, init) => {
-      const answer = await fetch(target, init)
+      const answer = await send(target, init)
       const headers = new Headers(answer.headers)
       change(headers)
       return new Response(await answer.text(), { status: answer.status, headers })
     }
-    await expect(serviceStore({ url, fetch: through }).read('groups/1')).rejects.toMatchObject({
-      code: 'ERR_STORE_UNSAFE',
-      message: expect.stringMatching(message),
-    })
+    const refusal = { code: 'ERR_STORE_UNSAFE', message: expect.stringMatching(message) }
+    await expect(serviceStore({ url, fetch: through }).read('groups/1')).rejects.toMatchObject(refusal)
+    vi.stubGlobal('fetch', through)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    await expect(openStore(url.replace('http', 'graupel+http'))).rejects.toMatchObject(refusal)
   })
 
   it('gives both servers of one store one name', async () => {

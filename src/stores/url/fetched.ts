@@ -54,8 +54,8 @@ const service: Client = {
     try {
       return await opened(serviceStore(options))
     } catch (error) {
-      // The store of the service may forget.
-      if (Object(error).code !== 'ERR_STORE_UNSAFE') throw error
+      // Only this error means that the store of the service may forget.
+      if (Object(error).option !== 'durable') throw error
       return opened(serviceStore({ ...options, durable: false }))
     }
   },

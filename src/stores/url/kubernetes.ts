@@ -23,24 +23,28 @@ const api: Client = {
  */
 function readCluster(url: StoreUrl): KubernetesStoreOptions {
   if (url.rest === '') return {}
+  const refusal = (text: string) => rangeError('ERR_OPTION_INVALID', text, 'store')
   const parsed = URL.canParse(url.text) ? new URL(url.text) : undefined
   const [, namespace = '', ...more] = parsed?.pathname.split('/') ?? []
   if (!parsed?.host || namespace === '' || more.length > 0 || parsed.username || parsed.password) {
-    throw rangeError(
-      'ERR_OPTION_INVALID',
+    throw refusal(
       `store names no cluster and namespace; write ${form}, kubernetes+http: for kubectl proxy, or kubernetes: in a pod`,
-      'store',
     )
   }
   for (const name of parsed.searchParams.keys()) {
-    if (name === 'token-file' || name === 'ca-file') continue
-    throw rangeError('ERR_OPTION_INVALID', `store has a parameter '${name}'; write ${form}`, 'store')
+    if (name !== 'token-file' && name !== 'ca-file') throw refusal(`store has a parameter '${name}'; write ${form}`)
+    if (parsed.searchParams.getAll(name).length === 1) continue
+    throw refusal(`store has the parameter ${name} twice; write ${form}`)
   }
+  if (url.text.includes('#')) throw refusal("store has a fragment; write %23 for a '#' in the name of a file")
   const tokenFile = parsed.searchParams.get('token-file')
   const caFile = parsed.searchParams.get('ca-file')
+  const isPlain = url.scheme === 'kubernetes+http:'
+  if (isPlain && caFile !== null) {
+    throw refusal(`store has a ca-file, and kubernetes+http: has no TLS; write ${form}`)
+  }
   const sent = caFile ? fetchTrusting(() => readText(caFile)) : fetch
   const trust = `${caFile ? 'correct' : 'add'} ca-file=FILE, with the certificate-authority of the kubeconfig`
-  const isPlain = url.scheme === 'kubernetes+http:'
   return {
     url: `${isPlain ? 'http' : 'https'}://${parsed.host}`,
     namespace,

@@ -40,7 +40,7 @@ export interface OpenStoreOptions {
   clientsOf?: string | URL
   /** Whether a missing table, and a missing file of a database, are made. @default true */
   create?: boolean
-  /** Cancels the opening, which then rejects. */
+  /** Cancels the opening, which then rejects with the signal's reason. */
   signal?: AbortSignal
 }
 
@@ -209,6 +209,7 @@ async function openClient(
   } catch (cause) {
     // The client may still connect, and its caller has gone.
     opening?.then(({ close }) => close()).catch(ignore)
+    signal?.throwIfAborted()
     // An error about an option.
     if (isGraupelError(cause)) throw cause
     // The error of `new URL` has the whole URL there, with its password.
@@ -252,6 +253,7 @@ async function prepare(
       await calls.read(`${groupsFolder}any`, signal)
       return true
     } catch (error) {
+      signal?.throwIfAborted()
       if (!isTableMissing(Object((error as Error).cause))) throw error
       return false
     }
