@@ -42,7 +42,6 @@ bool issued;                /* someone has made the id of the observed tick */
 #define TAKE 2
 #define TAKEN 3             /* waits for the answer to the write that takes the node */
 #define MOVE 5
-#define UNDO 6              /* gives back a node that is not used */
 #define ABANDON 7           /* gives back a node that an attempt may have taken */
 #define RAISE 10            /* writes a ceiling */
 #define RAISED 11           /* waits for the answer */
@@ -206,27 +205,22 @@ inline takeStep() {
      fi
   :: W.step == TAKEN ->
      if
-     :: printf("@ %d has taken\n", m); forgetTry(); acquired()
-     :: M.isTriedOwn -> newVersion(); W.isNow = true; printf("@ %d takes again\n", m); forgetTry(); acquired()
+     :: printf("@ %d has taken\n", m); acquired()
+     :: M.isTriedOwn -> newVersion(); W.isNow = true; printf("@ %d takes again\n", m); acquired()
      :: !M.isTriedOwn -> forgetTry(); W.holds = NOTHING; W.isNow = false; goTo(SEARCH)
      :: printf("@ %d has no answer\n", m); W.holds = NOTHING; W.isNow = false; giveUp()
      fi
   :: W.step == MOVE ->
      if
-     :: W.isAborted && rule(D3) -> undo()
+     :: W.isAborted && rule(D3) -> W.holds = NOTHING; W.isNow = false; giveUp()
      :: else ->
+        forgetTry(); M.isUnknownOwn = false;
         M.holds = W.holds; M.isNow = W.isNow; M.isSame = (M.isAttemptSame || !rule(D5));
         M.state = W.holds; M.isStateSame = M.isSame; M.isReserved = false; M.isUsed = false;
         if :: M.isParked :: else -> M.isStopped = false fi;
         if :: M.phase != PARKING && M.phase != PARKED -> M.phase = HELD :: else fi;
         printf("@ %d holds %d\n", m, M.holds); finish()
      fi
-  :: W.step == UNDO ->
-     if
-     :: W.isNow -> isPast = isFloorPast; newAttempt(); printf("@ %d gives back unused\n", m)
-     :: skip
-     fi;
-     W.holds = NOTHING; W.isNow = false; failed()
   :: W.step == ABANDON ->
      if
      :: W.isNow -> isPast = isFloorPast; newAttempt(); printf("@ %d abandons\n", m)
@@ -255,18 +249,17 @@ inline takeStep() {
 inline enter() {
   if :: M.phase == HELD -> M.phase = WORKING :: else fi;
   if :: !M.isAttemptSame -> M.isTriedToken = false; M.isAttemptSame = true :: else fi;
-  M.isUnknownOwn = false; M.hasTried = false; W.holds = NOTHING; W.isNow = false; goTo(SEARCH)
+  M.hasTried = false; W.holds = NOTHING; W.isNow = false; goTo(SEARCH)
 }
 /* The node is acquired, unless the machine was copied since the attempt began. */
 inline acquired() {
   if
-  :: W.isAborted -> undo()
+  :: W.isAborted -> W.holds = NOTHING; W.isNow = false; giveUp()
   :: M.isAttemptSame || !rule(D5) -> goTo(MOVE)
   :: !M.isAttemptSame && rule(D5) -> printf("@ %d leaves\n", m); enter()
   fi
 }
-inline undo() { if :: (M.isAttemptSame || !rule(D9)) -> goTo(UNDO) :: else -> W.holds = NOTHING; W.isNow = false; failed() fi }
-/* The attempt has failed. Reads the record, if there is something to give back. */
+/* The attempt has failed, or was aborted. Reads the record, if there is something to give back. */
 inline giveUp() {
   if
   :: (W.isAborted || M.phase == ACQUIRING || M.phase >= PARKING) && (M.isAttemptSame || !rule(D9)) && M.isTriedOwn && (M.isTriedToken || !rule(D10)) ->

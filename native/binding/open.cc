@@ -32,7 +32,13 @@ Napi::Value Open(const Napi::CallbackInfo& info, Environment& environment) {
   const int64_t now_ms = options.clock == ClockKind::kInjected
                              ? static_cast<int64_t>(environment.mailbox().now)
                              : environment.wall().ReadMs();
-  home.layout.ToTick(now_ms, &home.now_tick);
+  // The state of a lease begins at the floor that a call raises, and so does its
+  // history. The clock may be far above the ceiling.
+  if (home.kind == StateKind::kLease) {
+    home.rules.now_ns = nullptr;
+  } else {
+    home.layout.ToTick(now_ms, &home.now_tick);
+  }
   GeneratorGroup* const group = environment.GroupFor(home, options.history);
   if (group == nullptr) return {};
   const uint32_t handle =

@@ -54,6 +54,7 @@ Fault DurableCeiling::Open(const Options& options, std::shared_ptr<Page> page,
       owned);
   if (!fault.IsNone()) {
     delete owned;
+    fault.path = options.path;
     return fault;
   }
   // The thread has a share of its own: while it waits for a disk that hangs, the

@@ -1,6 +1,7 @@
 #ifndef GRAUPEL_HOST_HEADER_H_
 #define GRAUPEL_HOST_HEADER_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,7 +14,9 @@ namespace graupel {
 class SharedFile;
 
 // The header of a page and of a state file: docs/state-format.md describes every byte.
-// All numbers are little-endian, because Node runs only on such processors.
+// All numbers are little-endian. On other processors the addon is not compiled, and the
+// TypeScript engine runs.
+static_assert(std::endian::native == std::endian::little);
 
 // A random number that is the same for all processes that share one memory.
 struct Lineage {

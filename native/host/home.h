@@ -45,8 +45,9 @@ class PageChain {
   // next page that this process opens for the key may be another page.
   void Remember() const;
 
-  // Gives the state a history. An injected clock cannot be read here, so `now_tick` has
-  // its reading. Returns kMoved if the page is no longer at its path.
+  // Gives the state a history, from `now_tick` on if the rules have no clock: an
+  // injected clock cannot be read here, and the state of a lease begins at a floor.
+  // Returns kMoved if the page is no longer at its path.
   Fault EnableHistory(uint64_t now_tick) const;
 
   // Sleeps until the next tick if the page has no slot before, as a new page does.

@@ -160,7 +160,7 @@ export interface ClientStats {
    * Ids that were fetched and dropped: they were too old, not above an observed id, or came after `close()`.
    */
   dropped: number
-  /** How many ids the next request asks for. */
+  /** How many ids the next request asks for. It asks for fewer if the service allows fewer. */
   count: number
   /** Batches that have come. */
   batches: number

@@ -44,8 +44,8 @@ export function statesFor({ state }: CoreSpec): ThreadStates {
 
 /**
  * Frees the memory of this thread for the key of a lease that is sealed. Otherwise a process would keep all
- * leases that it ever had. The table keeps 152 bytes of each lease, because other threads may still read
- * them.
+ * leases that it ever had. The table keeps 152 bytes of each lease, and 8 KiB if it has a history, because
+ * other threads may still read them.
  */
 export function forgetKey(key: string): void {
   const states = sharedStates()

@@ -119,9 +119,11 @@ export interface GeneratorSettings<F extends readonly Field[] = readonly Field[]
   sequenceStart?: SequenceStartMode
   /**
    * `'wall'` is the system's time. `'steady'` reads it once and then follows the monotonic clock, so it
-   * does not see that the clock is set back. A function, for tests and simulations, returns milliseconds
-   * since 1970. Generators with a function share no state with generators on the real clock, and may make
-   * the same ids.
+   * does not see that the clock is set back. It follows a step forward at once and returns slowly: with a
+   * lease, a step of an hour may cost 16 hours without ids (docs/leases.md).
+   *
+   * A function, for tests and simulations, returns milliseconds since 1970. Generators with a function share
+   * no state with generators on the real clock, and may make the same ids.
    *
    * @default 'wall'
    */

@@ -152,8 +152,9 @@ function makeFirst(path: string, says: Link, text: string): Latest | undefined {
     return { number: 1, name, says, older: [] }
   } catch (error) {
     tryTo(() => rmSync(fresh, { recursive: true, force: true }))
-    // Windows has the error EPERM if there is a folder.
-    if (hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST') || hasCode(error, 'EPERM')) return undefined
+    // Windows has the error EPERM if there is a folder. Other systems have it if the call is not permitted.
+    const isFolder = process.platform === 'win32' && hasCode(error, 'EPERM')
+    if (isFolder || hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST')) return undefined
     throw error
   }
 }

@@ -33,7 +33,8 @@ export function freePage(claimant: Claimant, clock: ClaimClock, path: string): b
   if (users.length > 0 || hasMore) throw inUse(claimant, path, users)
   const { word, isSealed, last, highTick } = page
   if (!isSealed && word !== 0n) return word
-  // As BeginningOf() of native/core/state.h: above a sealed page, and after each tick that a clock has shown.
+  // As BeginningOf() of native/core/succession.h: above a sealed page, and after each tick that a clock has
+  // shown.
   if (last === 0n) return undefined
   const beginning = isSealed ? last + 1n : last
   const next = clock.slotAfter(Number(highTick))

@@ -65,7 +65,7 @@ export class Acquisition {
    * machine whose generation is unchanged.
    *
    * @throws GraupelError `ERR_NODES_EXHAUSTED` after `acquireTimeoutMs`; as {@link LeaseProtocol.acquire}.
-   * Call `abandon` then, unless another attempt follows.
+   * Call `abandon` then, and also if the node is not used, unless another attempt follows.
    */
   async acquire(signal: AbortSignal | undefined): Promise<Holding> {
     let exhaustedSinceMs: number | undefined
@@ -73,8 +73,8 @@ export class Acquisition {
       if (!this.isOnSameMachine) this.#token = newToken()
       this.#generation = readGeneration()
       this.#sent = readClocks(platform)
-      // If the write of the attempt before has landed without an answer, this attempt would wait for the
-      // ceiling of that write.
+      // The attempt before may have a node: its write has landed without an answer, or its floor has not
+      // passed. This attempt would wait for the ceiling of that node.
       await this.abandon(signal)
       const got = await this.protocol.acquire(this.#token, signal)
       if ('held' in got) {
@@ -109,7 +109,7 @@ export class Acquisition {
     if (this.#generation === before) this.#generation = after
   }
 
-  /** Gives back the node of an attempt that has failed, if its write has landed. @throws as `acquire` */
+  /** Gives back the node of an attempt that has failed or was aborted, if it has one. @throws as `acquire` */
   async abandon(signal?: AbortSignal): Promise<void> {
     if (this.isOnSameMachine) await this.protocol.abandon(this.#token, signal)
   }
@@ -174,34 +174,21 @@ export class Acquisition {
    * Waits until the clock has passed the floor of an acquired node, so that its first id has the present
    * time.
    *
-   * @returns Whether the node is still held. After a window it is given back, because the lease has lapsed.
+   * @returns Whether the node is still held. It has lapsed after a window.
    */
-  async #waitForFloor(holding: Holding, signal: AbortSignal | undefined): Promise<boolean> {
-    const untilMs = this.#parts.group.timeOf(holding.record.floor)
+  async #waitForFloor({ record }: Holding, signal: AbortSignal | undefined): Promise<boolean> {
+    const untilMs = this.#parts.group.timeOf(record.floor)
     const startMs = platform.monotonicMs()
     const leftMs = () => untilMs - platform.wallMs()
-    try {
-      signal?.throwIfAborted()
-      let ms = leftMs()
-      if (ms > 0) this.#publication.publish('waiting', { untilMs })
-      // In parts, because the clock may have stepped back for a moment, even by an hour.
-      for (; ms > 0; ms = leftMs()) {
-        if (platform.monotonicMs() - startMs >= this.#options.windowMs) {
-          await this.giveBack(holding)
-          return false
-        }
-        await this.#parts.calls.wait(Math.min(ms, lookMs), signal)
-      }
-      return true
-    } catch (error) {
-      await this.giveBack(holding)
-      throw error
+    signal?.throwIfAborted()
+    let ms = leftMs()
+    if (ms > 0) this.#publication.publish('waiting', { untilMs })
+    // In parts, because the clock may have stepped back for a moment, even by an hour.
+    for (; ms > 0; ms = leftMs()) {
+      if (platform.monotonicMs() - startMs >= this.#options.windowMs) return false
+      await this.#parts.calls.wait(Math.min(ms, lookMs), signal)
     }
-  }
-
-  /** Gives back a node with which no id was made. */
-  async giveBack(holding: Holding): Promise<void> {
-    if (this.isOnSameMachine) await this.protocol.release(holding, holding.record.floor).catch(() => {})
+    return true
   }
 }
 

@@ -57,6 +57,7 @@ export class HeldNode {
   moveTo(holding: Holding, generation: number, isFirst: boolean, sent: Moment): number {
     // No seal can come late: the ids of each caller ascend.
     const floor = isFirst ? holding.record.floor : Math.max(holding.record.floor, this.seal())
+    this.#protocol.accept()
     this.#holding = holding
     this.#generation = generation
     this.#sealedTick = undefined

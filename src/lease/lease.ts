@@ -102,9 +102,10 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
   }
 
   /**
-   * Calls a function at each event of a type, until the lease is released: the last event is `released`. A
-   * function that throws or rejects does not disturb the lease; a warning with the code
-   * `GRAUPEL_LEASE_LISTENER` reports it. Tools that know no lease subscribe to the channel `graupel:lease`.
+   * Calls a function at each event of a type. The last event of a lease is `released`, or `ended` if the
+   * lease has ended before it was released. A function that throws or rejects does not disturb the lease; a
+   * warning with the code `GRAUPEL_LEASE_LISTENER` reports it. Tools that know no lease subscribe to the
+   * channel `graupel:lease`.
    *
    * @param type - The `type` of a {@link LeaseEvent}; not `'acquired'`, because no lease exists before it.
    * @param listener - Called with the event, after the state of the lease has changed.
@@ -150,8 +151,9 @@ export class Lease<F extends readonly Field[] = readonly Field[]> implements Asy
    * parked before. Generators of all threads go on with it. If it throws, the lease stays parked; call it
    * again. A second call waits for the first. Other leases that were not parked acquire another node as well.
    *
-   * @throws GraupelError as `acquireLease`; `ERR_CLOSED` if the lease was released, `ERR_LEASE_EXPIRED` if it
-   * has ended, or `park()` was called meanwhile; `ERR_STATE_UNREACHABLE` as `park`.
+   * @throws GraupelError as `acquireLease`; `ERR_CLOSED` if the lease was released; the code of its end, such
+   * as `ERR_NODES_EXHAUSTED`, if it has ended; `ERR_LEASE_EXPIRED` if `park()` was called meanwhile;
+   * `ERR_STATE_UNREACHABLE` as `park`.
    */
   async resume(): Promise<void> {
     requireReach()

@@ -19,7 +19,7 @@ const heardTypes: readonly HeardType[] = [
   'ended',
 ]
 
-/** Calls the functions that a program has passed to `lease.on`, until the lease is released. */
+/** Calls the functions that a program has passed to `lease.on`, until the lease is released or has ended. */
 export class Listeners {
   #all: { readonly type: HeardType; readonly call: (event: LeaseEvent) => unknown }[] = []
   #isOver = false
@@ -46,7 +46,7 @@ export class Listeners {
   /** Calls the functions for an event. A warning reports what they throw, because a lease has to go on. */
   tell(event: LeaseEvent): void {
     for (const { type, call } of this.#all) if (type === event.type) run(event, call)
-    if (event.type !== 'released') return
+    if (event.type !== 'released' && event.type !== 'ended') return
     this.#isOver = true
     this.#all = []
   }

@@ -33,7 +33,7 @@ export class LeaseProtocol {
   readonly #unknown = new Set<string>()
   /** The store's time when it was last read for a ceiling, and the monotonic time before that. */
   #read: { readonly nowMs: number; readonly beforeMs: number } | undefined
-  /** The last write that tried to take a node, until the node is taken by this lease or another. */
+  /** The last write that tried to take a node, until this lease has accepted the node or another has it. */
   #tried: { readonly node: number; readonly token: string; readonly attempt: string } | undefined
   #hasTried = false
 
@@ -45,7 +45,8 @@ export class LeaseProtocol {
   }
 
   /**
-   * Tries to get a free node. Gives up if other processes are faster several times in a row.
+   * Tries to get a free node. Gives up if other processes are faster several times in a row. Call `accept`
+   * if the lease goes on with the node, and `abandon` if it does not.
    *
    * @param token - The token of the lease. A node that the lease had before is free to it.
    * @returns The node, or the reason why there is no node.
@@ -53,7 +54,6 @@ export class LeaseProtocol {
    * `ERR_STATE_MISMATCH`, `ERR_STATE_CORRUPT`; the reason of the signal.
    */
   async acquire(token: string, signal?: AbortSignal): Promise<Holding | Exhausted> {
-    this.#unknown.clear()
     this.#hasTried = false
     await this.#life.enter(signal)
     for (let conflicts = 0; ; ) {
@@ -65,10 +65,18 @@ export class LeaseProtocol {
         conflicts++
         if (conflicts === maxConflicts) return taken
       } else if (await this.#life.isProven(chosen.proof, signal)) {
-        this.#tried = undefined
         return taken
       }
     }
+  }
+
+  /**
+   * Makes the node of the last `acquire` the present node. Until then, `release` recognizes unanswered
+   * attempts at the record of the node before.
+   */
+  accept(): void {
+    this.#tried = undefined
+    this.#unknown.clear()
   }
 
   /** Whether the last `acquire` has tried to take a node. */
@@ -77,7 +85,8 @@ export class LeaseProtocol {
   }
 
   /**
-   * Gives back the node of an `acquire` that has failed, if its write has landed.
+   * Gives back the node of an `acquire` that was not accepted, if its write has landed. If it throws, it may
+   * be called again.
    *
    * @param token - Of the lease. An attempt by an earlier token may be that of the machine that was copied.
    * @throws as `renew`

@@ -165,7 +165,8 @@ export class Renewal implements HookedLease {
     if (!isOriginal) this.#node.leave()
     let error: Error | undefined
     try {
-      await this.#acquisition.abandon().finally(() => this.#node.giveBack())
+      // The former node first: a write that lands lets the protocol forget unanswered attempts.
+      await this.#node.giveBack().finally(() => this.#acquisition.abandon())
     } catch (thrown) {
       error = thrown as Error
     }
@@ -250,10 +251,8 @@ export class Renewal implements HookedLease {
     // Before the node is acquired, because the call may take longer than the window.
     const place = await this.#acquisition.place(signal)
     const holding = await this.#acquisition.acquire(signal)
-    if (signal?.aborted) {
-      await this.#acquisition.giveBack(holding)
-      throw signal.reason
-    }
+    // `begin`, or the work of the call that has aborted this work, then abandons the node.
+    signal?.throwIfAborted()
     const { generation, sent } = this.#acquisition
     const { node, record } = holding
     const floor = this.#node.moveTo(holding, generation, isFirst, sent)

@@ -39,7 +39,13 @@ import { checkShareable, RemoteSupply } from './thread-channel.js'
 export async function createSegmentGenerator(
   options: SegmentOptions | SegmentHandleOptions,
 ): Promise<SegmentGenerator> {
-  if (Object.hasOwn(Object(options), 'handle')) return follow(options as SegmentHandleOptions)
+  const given: Partial<SegmentHandleOptions & SegmentOptions> = Object(options)
+  if (Object.hasOwn(given, 'handle')) {
+    const { handle, ...others } = given
+    if (handle !== undefined || others.store === undefined) return follow(options as SegmentHandleOptions)
+    // Beside a store, a handle that is undefined is not given.
+    return createSegmentGenerator(others as SegmentOptions)
+  }
   const resolved = checkSegmentOptions(options as SegmentOptions)
   resolved.signal?.throwIfAborted()
   return begin(resolved)

@@ -61,6 +61,15 @@ describe.each(engines)('a ceiling of the %s engine that calls raise', (engine) =
     expect([first.takeOne(), second.takeOne()]).toEqual([Status.ok, Status.ceiling])
   })
 
+  it('is not passed when a history begins while the clock is ahead of it', () => {
+    // The clock shows the present time, which is far above both bounds.
+    const core = open(specFor(freshNamespace(), { clock: 'wall', nowMs: Date.now(), history: true }))
+    core.raise({ floor: nowSlot, ceiling: nowSlot + 8n })
+    expect(core.takeOne()).toBe(Status.ceiling)
+    // The first unused slot.
+    expect(core.raise({})).toBe(nowSlot)
+  })
+
   it('is not waited for: the answer says at once that it has not risen', () => {
     const core = open(specFor(freshNamespace()))
     core.observe()

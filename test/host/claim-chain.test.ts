@@ -85,6 +85,16 @@ describe('a link', () => {
   })
 })
 
+it.skipIf(process.platform === 'win32')('the first link that the system does not permit is no faster process', () => {
+  const own = claimant()
+  inFrontOf('renameSync', () => {
+    throw Object.assign(new Error('EPERM: operation not permitted'), { code: 'EPERM' })
+  })
+  const { code, message } = caught(() => take(own))
+  expect([code, message]).toEqual(['ERR_STATE_UNAVAILABLE', expect.stringContaining('operation not permitted')])
+  expect(readdirSync(pages).filter((name) => name.endsWith('.new'))).toEqual([])
+})
+
 describe('if two processes take a claim at once', () => {
   it('the process that makes the first link later looks again, and is refused', () => {
     const own = claimant()

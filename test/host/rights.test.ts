@@ -1,5 +1,10 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { freshNamespace } from '../support/engines.ts'
+import { repository } from '../support/documents.ts'
+import { engines, freshNamespace } from '../support/engines.ts'
 import { expectAscending } from '../support/ids.ts'
 import { describeWith } from '../support/needs.ts'
 import { deletePages, pagesOf } from '../support/pages.ts'
@@ -127,5 +132,28 @@ describeWith(['native', 'linux', 'root', 'faketime', 'mounts'], 'after its proce
     await first.actAs(0)
     await tick()
     expect(await first.take(1)).toHaveLength(1)
+  })
+})
+
+describeWith(['linux', 'root'], 'with a umask that takes all rights', () => {
+  it.each(engines)('the folder of pages is open to its user alone: %s', (engine) => {
+    const parent = mkdtempSync(join(tmpdir(), 'graupel-umask-'))
+    chmodSync(parent, 0o777)
+    const program = `
+      const { createGenerator, engineInfo } = require(${JSON.stringify(join(repository, 'dist/index.cjs'))})
+      engineInfo()
+      process.setgid(${stranger})
+      process.setuid(${stranger})
+      process.umask(0o777)
+      createGenerator({ node: 1 }).next()
+    `
+    const env = { ...process.env, GRAUPEL_ENGINE: engine, GRAUPEL_STATE_FOLDER: parent }
+    try {
+      const { status, stderr } = spawnSync(process.execPath, ['-e', program], { env, encoding: 'utf8' })
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+      expect(statSync(join(parent, `graupel-${stranger}`)).mode & 0o777).toBe(0o700)
+    } finally {
+      rmSync(parent, { recursive: true })
+    }
   })
 })

@@ -99,7 +99,9 @@ describe.each(engines)('a lease with the %s engine', (engine) => {
     })
     const phases = ['acquired', 'lost', 'moved', 'ended']
     expect(typesOf(namespace).filter((type) => phases.includes(type))).toEqual(['acquired', 'lost', 'ended'])
+    await expect(lease.resume()).rejects.toMatchObject({ code: 'ERR_NODES_EXHAUSTED' })
     await lease.release()
+    expect(typesOf(namespace).at(-1)).toBe('ended')
   })
 
   it('is free at once after release(), for ids above all that were made', async () => {

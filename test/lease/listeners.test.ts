@@ -68,16 +68,16 @@ it('the event of the release is the last one that listeners get', async () => {
   expect(heard).toEqual(['released'])
 })
 
-it('no listener is kept after the release', () => {
+it.each(['released', 'ended'] as const)('no listener is kept after the event %s', (last) => {
   const listeners = new Listeners()
-  const released = { type: 'released', store: 'memory', layout: 'twitter', namespace: '' } as const
+  const event = { store: 'memory', layout: 'twitter', namespace: '' } as const
   listeners.add('moved', () => {})
-  listeners.add('released', () => {})
-  listeners.tell({ ...released, type: 'moved' })
-  expect([listeners.has('moved'), listeners.has('released')]).toEqual([true, true])
-  listeners.tell(released)
+  listeners.add(last, () => {})
+  listeners.tell({ ...event, type: 'moved' })
+  expect([listeners.has('moved'), listeners.has(last)]).toEqual([true, true])
+  listeners.tell({ ...event, type: last })
   listeners.add('late', () => {})
-  expect(['moved', 'released', 'late'].filter((type) => listeners.has(type as 'moved'))).toEqual([])
+  expect(['moved', last, 'late'].filter((type) => listeners.has(type as 'moved'))).toEqual([])
 })
 
 it('a listener that throws or rejects disturbs neither the lease nor other listeners, and is warned of', async () => {

@@ -5,6 +5,7 @@ import { acquireLease } from '../../src/lease/lease.js'
 import { memoryStore } from '../../src/stores/memory-store.js'
 import { read } from '../support/documents.ts'
 import { freshNamespace } from '../support/engines.ts'
+import { recordOf } from './leases.ts'
 import { virtualPlatform } from './virtual-platform.ts'
 
 // Proves "Without the store, ids continue for 4 to 6 s" of README.md and docs/leases.md, in virtual time.
@@ -175,6 +176,94 @@ it.each(['release', 'park'] as const)('%s() gives back what a write without an a
     return node
   }
   expect(await time.until(stolen())).toBe(7)
+})
+
+/** A lease on an unreliable store. */
+async function leaseWith(options: object) {
+  const { state, store } = unreliableStore()
+  const namespace = freshNamespace()
+  const lease = await acquireLease({ store, namespace, ...options })
+  const isReleased = async (node: number) => JSON.parse((await recordOf(store, namespace, node)).value).isReleased
+  return { state, store, namespace, lease, isReleased }
+}
+
+/**
+ * From the renewal after 20 s until after the ceiling of 60 s. If this renewal has landed, the record has a
+ * ceiling of 80 s.
+ */
+const untilExpiredMs = 45_000
+
+it.each(['release', 'park'] as const)(
+  '%s() gives back a node whose renewal had no answer, although another acquisition has begun',
+  async (call) => {
+    const given = async () => {
+      const { state, store, lease, isReleased } = await leaseWith({ node: 7, windowMs: 60_000 })
+      state.goesAwayForMs = untilExpiredMs
+      const { read } = store
+      await new Promise<void>((resolve, reject) => {
+        store.read = (...words) => {
+          // The first call of an acquisition reads the record of the group.
+          if (words[0].startsWith('groups/') && !state.isAway) {
+            store.read = read
+            lease[call]().then(resolve, reject)
+          }
+          return read(...words)
+        }
+      })
+      const isGiven = await isReleased(7)
+      await lease.release()
+      return isGiven
+    }
+    expect(await time.until(given())).toBe(true)
+  },
+)
+
+it('release() gives back the node of a renewal without an answer, and another node that was just taken', async () => {
+  // Chooses the first node at first, and later the last.
+  const random = vi.spyOn(platform, 'random').mockReturnValue(0)
+  const given = async () => {
+    const options = { nodes: [7, 8], owner: 'one', windowMs: 60_000 }
+    const { state, store, namespace, lease, isReleased } = await leaseWith(options)
+    await (await acquireLease({ store, namespace, ...options, nodes: [8, 8] })).release()
+    state.goesAwayForMs = untilExpiredMs
+    random.mockReturnValue(0.99)
+    const { write } = store
+    await new Promise<void>((resolve, reject) => {
+      store.write = async (...words) => {
+        const version = await write(...words)
+        if (words[0].endsWith('/8') && version !== undefined) {
+          store.write = write
+          lease.release().then(resolve, reject)
+        }
+        return version
+      }
+    })
+    return [await isReleased(7), await isReleased(8)]
+  }
+  expect(await time.until(given())).toEqual([true, true])
+})
+
+it('park() tells that a node that was just taken could not be given back, and release() tries again', async () => {
+  const given = async () => {
+    const { state, store, namespace, lease, isReleased } = await leaseWith({ node: 7 })
+    await lease.park()
+    // The floor of the next acquisition is half a second ahead of the clock, so it waits.
+    const { key, value, version } = await recordOf(store, namespace, 7)
+    const record = JSON.parse(value)
+    await store.write(key, JSON.stringify({ ...record, ceiling: record.ceiling + 500 }), version)
+    let parked: Promise<unknown> | undefined
+    lease.on('waiting', () => {
+      state.isAway = true
+      parked = lease.park().catch((error) => error)
+    })
+    await expect(lease.resume()).rejects.toMatchObject({ code: 'ERR_LEASE_EXPIRED' })
+    expect(await parked).toMatchObject({ code: 'ERR_STORE_UNAVAILABLE' })
+    state.isAway = false
+    expect(await isReleased(7)).toBe(false)
+    await lease.release()
+    return isReleased(7)
+  }
+  expect(await time.until(given())).toBe(true)
 })
 
 it('a place that a store does not tell uses up no window', async () => {

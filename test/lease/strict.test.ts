@@ -7,7 +7,7 @@ import { type Answer, RealTimeOrder } from './strict-simulation/order.ts'
 import { type Outcome, runWorld } from './strict-simulation/world.ts'
 
 /** A world in which the holder makes an id, loses the node and gets it again before it answers. */
-const lateSeed = 1076
+const lateSeed = 3998
 
 const file = 'test/lease/strict.test.ts'
 

@@ -109,6 +109,12 @@ describe('a handle', () => {
     expect(await refused({ handle, name: 'orders' })).toMatchObject({ type: 'TypeError', code: 'ERR_OPTION_UNKNOWN' })
   })
 
+  it('that is undefined beside a store is not given', async () => {
+    const options = { store: memoryStore(), name: 'orders', handle: undefined }
+    using numbers = await createSegmentGenerator(options)
+    expect(numbers.next()).toBe(1n)
+  })
+
   it('is refused by a closed generator', async () => {
     const numbers = await createSegmentGenerator({ store: memoryStore(), name: 'orders' })
     numbers.close()

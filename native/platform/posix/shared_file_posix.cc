@@ -123,9 +123,14 @@ Fault SharedFile::OpenFolder() {
 
 Fault SharedFile::Allocate(uint64_t offset, uint64_t count) const {
 #if defined(__linux__)
-  const int error =
-      posix_fallocate(fd_, static_cast<off_t>(offset), static_cast<off_t>(count));
-  if (error != 0) return Fault::System("posix_fallocate", error, path_);
+  // Not posix_fallocate(): its fallback writes to the file, which others have mapped. A
+  // file system without fallocate() has the bytes since the file was made (FillNew).
+  int result;
+  do {
+    result = fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(count));
+  } while (result != 0 && errno == EINTR);
+  if (result != 0 && errno != EOPNOTSUPP)
+    return Fault::System("fallocate", errno, path_);
 #else
   // Everything was written when the file was made (FillNew).
   (void)offset, (void)count;

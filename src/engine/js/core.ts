@@ -55,7 +55,10 @@ export class JsCore implements Core {
     const core = new JsCore(clock, reserver, states.table.generationWord, spec.generation | 0, reopen)
     if (!spec.history) return core
     try {
-      reserver.state.enableHistory(Math.max(0, core.#tickAt(spec.nowMs)))
+      // The state of a lease begins at the floor that a call raises, and so does its history. The clock may
+      // be far above the ceiling.
+      const nowTick = core.#hasCeiling ? 0 : core.#tickAt(spec.nowMs)
+      reserver.state.enableHistory(Math.max(0, nowTick))
     } catch (error) {
       reserver.close()
       throw error

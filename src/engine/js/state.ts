@@ -197,7 +197,7 @@ export class State implements Held {
     return history.takeUnused(nowTick, want, this.range) ? 'reserved' : 'ahead'
   }
 
-  /** Keeps marks from now on. The comment of `EnableHistory` in `state.h` proves that this is safe. */
+  /** Keeps marks from now on. `[history]` of docs/memory-order.md proves that this is safe. */
   enableHistory(clockTick: number): void {
     const nowTick = Math.min(clockTick, this.#maxTick)
     const history = this.#history() ?? this.#makeHistory()

@@ -56,7 +56,10 @@ export class LeasedNode implements NodeSource {
   }
 
   rise(): boolean {
-    const view = this.#heldView()
+    const view = this.#lease.shared.read()
+    // The lease's thread is writing: `late()` says so if the caller has waited for long enough.
+    if (view === undefined) return false
+    if (view.status !== 'held') throw endedError(view)
     if (!haveOneState(view, this.#view)) {
       const spec = this.#spec(view, platform.wallMs())
       this.core.moveTo(spec)
@@ -139,7 +142,8 @@ export function sealNode({ handle, layout }: ResolvedLease, view: LeaseView): nu
       const core = openUnasked(engine, spec)
       const word = core.raise({ floor: firstSlot(view.ceiling, bits) })
       core.close()
-      return word === 0n ? view.floor : Number((word - 1n) >> BigInt(bits)) + 1
+      // Below the floor, no id was made: nothing has moved the word, or only the beginning of a history.
+      return Math.max(view.floor, Number((word - 1n) >> BigInt(bits)) + 1)
     })
     forgetKey(spec.key)
     return Math.max(...ends)

@@ -61,11 +61,7 @@ export const mutations: Shown[] = [
   {
     defect: 'a node is used that was acquired right before park() was called',
     file: renewal,
-    from: `    if (signal?.aborted) {
-      await this.#acquisition.giveBack(holding)
-      throw signal.reason
-    }
-`,
+    from: 'signal?.throwIfAborted()',
     to: '',
     isOrderly: true,
     seed: 5,
@@ -83,14 +79,6 @@ export const mutations: Shown[] = [
     file: acquisition,
     from: 'if (this.isOnSameMachine) await this.protocol.abandon(',
     to: 'await this.protocol.abandon(',
-    copiesAtAnswers: true,
-    seed: 92,
-  },
-  {
-    defect: 'a copy gives back a node that the original has just acquired',
-    file: acquisition,
-    from: 'if (this.isOnSameMachine) await this.protocol.release(',
-    to: 'await this.protocol.release(',
     copiesAtAnswers: true,
     seed: 2,
   },

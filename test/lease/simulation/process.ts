@@ -150,6 +150,7 @@ export class Process extends Machine {
 
   #begin(holding: Holding): Rectangle {
     const { node, record } = holding
+    this.#protocol.accept()
     const own = this.#world.judge.holds(this.number, node, record.floor, record.ceiling)
     this.#own = own
     this.#holding = holding

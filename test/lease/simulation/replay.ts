@@ -200,6 +200,7 @@ class Actor {
     for (let token = clock.newToken(); ; ) {
       const holding = await protocol.acquire(token).catch(() => undefined)
       if (holding === undefined || 'held' in holding) continue
+      protocol.accept()
       this.#own = judge.holds(this.#number, 0, holding.record.floor, holding.record.ceiling)
       if ((await this.#hold(protocol, holding, this.#own)) !== 'lapsed') token = clock.newToken()
     }

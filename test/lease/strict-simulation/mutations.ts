@@ -11,7 +11,7 @@ export const mutations: Known[] = [
     file: term,
     from: 'return this.remainingMs === 0',
     to: 'return this.remainingMs < 0',
-    seed: 10,
+    seed: 1,
   },
   {
     defect: 'the deadline is that of the wall clock',
