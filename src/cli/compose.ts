@@ -1,7 +1,7 @@
 import { composeId, encodeId, idsBetween, type Layout } from '../index.js'
 import { type Arguments, helpFlag, type Manual, refuseWords, UsageError } from './arguments.js'
 import type { Output } from './output.js'
-import { layoutFlags, readLayout, readMoment, readTags, tagFlag, textEncodings } from './values.js'
+import { checkingTags, layoutFlags, readLayout, readMoment, readTags, tagFlag, textEncodings } from './values.js'
 
 const flags = {
   time: { value: 'TIME', help: 'a moment: 2026-11-01, 2026-11-01T00:00:00Z, or milliseconds since 1970' },
@@ -43,7 +43,7 @@ export async function compose({ values, positionals }: Arguments<keyof typeof fl
   if (to !== undefined && to < from)
     throw new UsageError('ERR_OPTION_INVALID', '--until is before --time; give the earlier moment as --time')
   const tags = values.tag === undefined ? undefined : readTags(values.tag)
-  const ids = to === undefined ? [firstOf(from, layout, tags)] : endsOf(from, to, layout, tags)
+  const ids = checkingTags(() => (to === undefined ? [firstOf(from, layout, tags)] : endsOf(from, to, layout, tags)))
   await output.write(ids.map((id) => `${encodeId(id, format as 'decimal')}\n`).join(''))
 }
 

@@ -1,9 +1,9 @@
 import { accessSync, constants, lstatSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { containerSign } from '../host/container.js'
-import { pagesFolder } from '../host/folder.js'
+import { checkFolder, pagesFolder } from '../host/folder.js'
 import { engineInfo } from '../index.js'
-import type { Layout } from '../layout/index.js'
+import { checkLifetime, checkMakesIds, type Layout } from '../layout/index.js'
 import { groupsFolder, numbersFolder } from '../stores/record.js'
 import { type Arguments, helpFlag, type Manual, refuseWords, UsageError } from './arguments.js'
 import { type Check, durabilityOf, messageOf, type Result, serverOf, writeChecks } from './checks.js'
@@ -90,14 +90,7 @@ function folder(): Result {
     accessSync(dirname(path), constants.W_OK | constants.X_OK)
     return { state: 'ok', text: `${path} will be made by the first generator` }
   }
-  if (!found.isDirectory()) return { state: 'bad', text: `${path} is no folder; remove it` }
-  const uid = process.geteuid?.()
-  if (uid !== undefined && found.uid !== uid) {
-    return { state: 'bad', text: `${path} belongs to the user ${found.uid}, and this is ${uid}; remove it` }
-  }
-  if (process.platform !== 'win32' && (found.mode & 0o022) !== 0) {
-    return { state: 'bad', text: `others may write to ${path}; run chmod 700 ${path}` }
-  }
+  checkFolder(path)
   accessSync(path, constants.W_OK | constants.X_OK)
   return { state: 'ok', text: path }
 }
@@ -129,10 +122,12 @@ function clock(): Result {
 
 const yearMs = 365.25 * 24 * 3600 * 1000
 
-function expiry({ name, expiresAt }: Layout): Result {
+function expiry(layout: Layout): Result {
+  checkMakesIds(layout)
+  checkLifetime(layout, Date.now())
+  const { name, expiresAt } = layout
   const day = expiresAt.toISOString().replace(/T.*/, '')
   const leftMs = expiresAt.getTime() - Date.now()
-  if (leftMs <= 0) return { state: 'bad', text: `${name} expired on ${day}; no id can be made` }
   if (leftMs < yearMs) return { state: 'note', text: `${name} expires on ${day}; plan the move to a later epoch` }
   return { state: 'ok', text: `${name} expires on ${day}` }
 }
@@ -152,8 +147,8 @@ async function lockChecks(store: string): Promise<Check[]> {
   const [, file] = /^sqlite:(?:\/\/(?=\/))?(.+)$/i.exec(store) ?? []
   if (file === undefined) return []
   const holders = await lockHolders(file)
-  if (holders.length === 0) return []
-  const text = `${holders.join(' and ')} has had a lock on ${file} for half a second, and nothing can be counted meanwhile; end its transaction, or the process`
+  if (holders === undefined) return []
+  const text = `a lock on ${file} has been held for half a second by ${holders}, and nothing can be counted meanwhile; end the transaction, or the process`
   return [{ check: 'locks', state: 'bad', text }]
 }
 

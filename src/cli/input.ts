@@ -29,11 +29,15 @@ export async function readIds(
   if (set.count === 0) throw new UsageError('ERR_ID_INVALID', `${set.name} has no id; give one a line`)
 }
 
+/** Makes a text of a word or a line. */
+type TextOf = (word: string, refuse: (error: unknown) => void) => string
+
 /**
  * Prints what is made of each word, or, if the only word is `-`, of each line of the standard input, as the
  * lines come. All words are read before the first is printed. A line that cannot be read is reported, and the
  * others are printed.
  *
+ * @param textOf - May call `refuse` for a part of a word, and go on with the others.
  * @param thing - The kind of the words, for messages: `id`.
  * @param usage - How to write one of them: `graupel inspect ID`.
  * @returns the exit code: 2 if a line could not be read.
@@ -44,7 +48,7 @@ export async function printEach(
   thing: string,
   usage: string,
   input: NodeJS.ReadableStream,
-  textOf: (word: string) => string,
+  textOf: TextOf,
   output: Output,
 ): Promise<number> {
   if (words.length === 0) {
@@ -57,18 +61,28 @@ export async function printEach(
     )
   }
   if (words[0] === '-') return printLines(thing, input, textOf, output)
-  await output.write(words.map((word) => textOf(word)).join(''))
+  const refuse = (error: unknown) => {
+    throw error
+  }
+  await output.write(words.map((word) => textOf(word, refuse)).join(''))
   return 0
 }
 
 async function printLines(
   thing: string,
   input: NodeJS.ReadableStream,
-  textOf: (line: string) => string,
+  textOf: TextOf,
   output: Output,
 ): Promise<number> {
   let count = 0
   let code = 0
+  const refuse = (error: unknown) => {
+    const failure = failureText(error, {}, `line ${count}: `)
+    // A wrong flag is no fault of the line.
+    if (failure === undefined || (error as UsageError).code === 'ERR_OPTION_INVALID') throw error
+    output.stderr.write(failure)
+    code = 2
+  }
   for await (const lines of linesOf(input, nameOf('-'))) {
     let text = ''
     for (const line of lines) {
@@ -80,12 +94,9 @@ async function printLines(
             `the line has more than ${longestLine} characters; give one ${thing} a line`,
           )
         }
-        text += textOf(line)
+        text += textOf(line, refuse)
       } catch (error) {
-        const failure = failureText(error, {}, `line ${count}: `)
-        if (failure === undefined) throw error
-        output.stderr.write(failure)
-        code = 2
+        refuse(error)
       }
     }
     if (text !== '' && !(await output.write(text))) return code

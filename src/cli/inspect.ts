@@ -8,7 +8,7 @@ import { type Arguments, helpFlag, type Manual, UsageError } from './arguments.j
 import { columnReader } from './columns.js'
 import { type GivenText, keyFileFlag, textReader } from './id-texts.js'
 import { printEach } from './input.js'
-import { textsIn } from './lines.js'
+import { refuseOther, textsIn } from './lines.js'
 import { type GivenId, idReader, maskFlags } from './masked-ids.js'
 import {
   jsonLine,
@@ -45,7 +45,7 @@ export const inspectManual: Manual<typeof flags> = {
   summary: 'Take ids apart: time, node, sequence and a picture of the bits.',
   flags,
   notes: [
-    'If the only ID is -, ids are read from the standard input, one a line. A line',
+    'If the only ID is -, ids are read from the standard input, one a line. A text',
     'that is no id is reported, and the exit code is 2 at the end. The lines that',
     'psql and mysql draw between rows, and in which they count rows, are skipped.',
     '',
@@ -56,8 +56,8 @@ export const inspectManual: Manual<typeof flags> = {
     'An ID may also be a text that has ids: a line of a log, JSON, an address of',
     'Twitter, Discord, Mastodon or Instagram, a mention of Discord. An address and a',
     'mention name the layout. Of other texts, only UUIDs and numbers of 15 to 20',
-    'digits are taken, and the row "from" shows the text. With --format or',
-    '--mask-key-file, nothing is searched.',
+    'digits are taken, and the row "from" shows the text, up to 1000 characters.',
+    'With --format or --mask-key-file, nothing is searched.',
     '',
     'Nothing in an id says which layout made it. Without --layout, the readings that',
     'make sense are listed, the likeliest first: recent (within a day of now), past,',
@@ -66,7 +66,8 @@ export const inspectManual: Manual<typeof flags> = {
     '',
     'A key of a mask or of a kind is 32, 48 or 64 digits of hex, after its name',
     '(b = 00ff…) if it has a name. The first key of a mask is the current one, and',
-    'reveals decimal digits that bear no name. Lines that begin with # are skipped.',
+    'reveals decimal digits that bear no name; a file with another key without a name',
+    'is refused for these. Lines that begin with # are skipped.',
     'To make a key:',
     '  openssl rand -hex 32',
   ],
@@ -94,12 +95,22 @@ export async function inspect(
   let separator = ''
   const inColumn = values.column === undefined ? (line: string) => line : columnReader(values.column)
   const isPipe = positionals[0] === '-'
-  const textOf = (line: string): string => {
+  const textOf = (line: string, refuse: (error: unknown) => void): string => {
     if (isPipe && isRule(line)) return ''
     const cell = inColumn(line)
     if (cell === undefined) return ''
-    const texts = ofNumbers === undefined ? textsIn(cell, Date.now()) : [{ text: cell }]
-    return texts.map(({ text, layout, from }) => textOfOne(text, layout, from)).join('')
+    if (ofNumbers !== undefined) return textOfOne(cell)
+    const nowMs = Date.now()
+    let text = ''
+    for (const part of textsIn(cell, nowMs)) {
+      try {
+        refuseOther(part, nowMs)
+        text += textOfOne(part.text, part.layout, part.from)
+      } catch (error) {
+        refuse(error)
+      }
+    }
+    return text
   }
   const textOfOne = (word: string, told?: string, from?: string): string => {
     const read = readText(word) ?? readNumber(word)

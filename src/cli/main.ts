@@ -2,8 +2,9 @@
 import { warningText } from './output.js'
 import { run } from './run.js'
 
-// Node's own listener prints two lines and a process id.
-process.removeAllListeners('warning').on('warning', (warning) => process.stderr.write(warningText(warning)))
+// Node's own listener prints two lines and a process id. With `NODE_NO_WARNINGS=1` there is none.
+if (process.listenerCount('warning') > 0)
+  process.removeAllListeners('warning').on('warning', (warning) => process.stderr.write(warningText(warning)))
 // If stderr is closed, its errors cannot be reported.
 process.stderr.on('error', () => {})
 

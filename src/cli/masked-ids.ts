@@ -85,12 +85,19 @@ function canRead(text: string, encoding: TextEncoding): boolean {
   }
 }
 
+/** @throws GraupelError `ERR_ID_INVALID`, `ERR_KEY_INVALID` */
 function revealer(mask: Mask): (text: string) => GivenId {
-  const [first = ''] = mask.keyNames
+  const [first = '', ...others] = mask.keyNames
   const digits = mask.hideString(0n).length - first.length
   return (text) => {
     // A number from hide(), which bears no name of a key.
     if (mask.encoding === 'decimal' && /^\d+$/.test(text)) {
+      if (text.length === digits && others.includes('')) {
+        throw new UsageError(
+          'ERR_ID_INVALID',
+          `the masked id '${text}' bears no name, and both the current key '${first}' and the key without a name may have hidden it; give a file with one of the two`,
+        )
+      }
       return { id: mask.reveal(withoutZeros(text, 'decimal')), masked: { text, key: first } }
     }
     return { id: mask.revealString(text), masked: { text, key: text.slice(0, -digits) } }

@@ -89,7 +89,7 @@ async function runCommand([name, ...words]: readonly string[], streams: Streams)
     return 0
   }
   if (name === 'help') {
-    const [topic, ...rest] = words
+    const [topic, ...rest] = words.filter((word) => word !== '--help' && word !== '-h' && word !== 'help')
     if (rest.length > 0) {
       throw new UsageError('ERR_OPTION_INVALID', 'help takes the name of one command; leave out the rest')
     }

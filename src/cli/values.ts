@@ -111,7 +111,22 @@ export function chooseTags(layout: Layout, text: string | undefined): Readonly<R
       `the tag '${missing.name}' has no default, and there is no value for it; give one, such as --tag ${missing.name}=0`,
     )
   }
-  return checkTags(layout, given, '--tag')
+  return checkingTags(() => checkTags(layout, given, '--tag'))
+}
+
+/**
+ * Runs work that checks tags. An error names the tag as its option, and a tag may have the name of a flag.
+ *
+ * @throws UsageError without the option
+ */
+export function checkingTags<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const { code, message } = error as UsageError
+    if (code === undefined) throw error
+    throw new UsageError(code, message)
+  }
 }
 
 /**

@@ -60,7 +60,7 @@ export function partsOf(given: string, nowMs: number): Part[] {
   const words = line
     .replace(/\b\w+\(\d{1,14}\)/g, ' ')
     .split(/[\s,;]+/)
-    .map((word) => bare(word.replace(/^(?:\w+\(|[[{'"`(])+|[\]}'"`)]+$/g, '')))
+    .map((word) => bare(withoutBrackets(word)))
     .filter((word) => word !== '')
   if (words.every((word) => isWord(word, nowMs))) return words.map((text) => ({ text, ...layoutOf(text) }))
   const found = [...line.matchAll(embedded)].flatMap((match) => partOf(match) ?? [])
@@ -74,7 +74,10 @@ export function partsOf(given: string, nowMs: number): Part[] {
   const taken = found.filter(({ fault }) => fault === undefined).map(({ text }) => text)
   return [
     ...found,
-    { text: line, fault: { key: 'troubleLeft', values: { text: shortened(line), taken: taken.join(', ') } } },
+    {
+      text: line,
+      fault: { key: 'troubleLeft', values: { text: shortened(line), taken: shortened(taken.join(', '), 200) } },
+    },
   ]
 }
 
@@ -112,15 +115,26 @@ function plain(text: string): string {
     .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
 }
 
+/** Removes brackets and quotes around a word, and the name of a function before them. */
+function withoutBrackets(word: string): string {
+  let end = word.length
+  // A pattern would begin anew at each of many brackets.
+  while (/[\]}'"`)]/.test(word[end - 1] ?? '')) end--
+  return word.slice(0, end).replace(/^(?:\w+\(|[[{'"`(])+/, '')
+}
+
 /** Removes the `n` that JavaScript prints after a bigint. */
 function bare(text: string): string {
   return text.replace(/^(\d+)n$/, '$1')
 }
 
-/** Shortens a text for a message. */
-export function shortened(text: string): string {
-  return text.length > 44 ? `${text.slice(0, 40)}…` : text
+/** Shortens a text, for a message by default. */
+export function shortened(text: string, most = 40): string {
+  return text.length > most + 4 ? `${text.slice(0, most)}…` : text
 }
+
+/** Matches a text or a number of JSON. A text without an end goes to the end. */
+const jsonValue = /"(?:[^"\\]|\\.?)*(?:"|$)|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
 
 /**
  * Returns the ids of an object or an array in JSON; `undefined` if the text is no JSON, has no ids under
@@ -132,7 +146,7 @@ export function idsOfJson(text: string, nowMs: number): string[] | undefined {
   let value: unknown
   try {
     // Numbers become texts, because JSON.parse rounds them.
-    value = JSON.parse(trimmed.replace(/(?<=[[,:]\s*)-?\d{16,20}(?:\.\d+)?(?=\s*[,\]}])/g, '"$&"'))
+    value = JSON.parse(trimmed.replace(jsonValue, (one) => (one.startsWith('"') ? one : `"${one}"`)))
   } catch {
     return undefined
   }
@@ -144,10 +158,19 @@ export function idsOfJson(text: string, nowMs: number): string[] | undefined {
   return found.length === 0 ? undefined : found
 }
 
-/** @param isId - Whether a text or a number at this place is an id. */
+/**
+ * Yields the texts in a value, without recursion, because values may be nested deeply.
+ *
+ * @param isId - Whether a text at this place is an id.
+ */
 function* textsIn(value: unknown, isId: boolean): Generator<[text: string, isId: boolean]> {
-  if (Array.isArray(value)) for (const one of value) yield* textsIn(one, isId)
-  else if (typeof value === 'object' && value !== null) {
-    for (const [name, one] of Object.entries(value)) yield* textsIn(one, idName.test(name))
-  } else yield [bare(plain(String(value))), isId]
+  const left: [unknown, boolean][] = [[value, isId]]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [one, isId] = next
+    if (typeof one !== 'object' || one === null) yield [bare(plain(String(one))), isId]
+    else {
+      const isList = Array.isArray(one)
+      for (const [name, inner] of Object.entries(one).reverse()) left.push([inner, isList ? isId : idName.test(name)])
+    }
+  }
 }

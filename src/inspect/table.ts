@@ -8,8 +8,11 @@ export interface Table {
   readonly idColumn: number
 }
 
-/** The characters that may separate the columns of a table; the likeliest first. */
-export const separators = ['\t', '|', ';', ',']
+/** Stands for `|` between the cells and at both ends, as mysql and Markdown draw it. */
+const frame = '| |'
+
+/** What may separate the columns of a table; the likeliest first. */
+export const separators: readonly string[] = ['\t', frame, '|', ';', ',']
 
 /** Matches the name of a column. Ids and times are no names. */
 const columnName = /^(?!.*\d{5})[\p{L}_][\p{L}\p{N}_ .,-]*$/u
@@ -38,11 +41,9 @@ export function tableOf(head: string, row: string): Table | undefined {
   return undefined
 }
 
-/** Splits a line into its cells, without their quotes. */
+/** Splits a line into its cells, without their quotes. Cells may be empty. */
 export function cellsOf(line: string, separator: string): string[] {
-  const inner = separator === '|' ? line.trim().replace(/^\||\|$/g, '') : line
-  const cells = inner.match(separator === '|' ? /[^|]+/g : cell(separator)) ?? []
-  return cells.map((text) =>
+  return rawCells(line, separator).map((text) =>
     text
       .trim()
       .replace(/^"(.*)"$/s, '$1')
@@ -51,7 +52,14 @@ export function cellsOf(line: string, separator: string): string[] {
   )
 }
 
+function rawCells(line: string, separator: string): readonly string[] {
+  if (separator === frame) return /^\|(.*)\|$/s.exec(line.trim())?.[1]?.split('|') ?? []
+  if (separator === '|') return line.split('|')
+  return line.match(cell(separator)) ?? []
+}
+
 /** Matches a cell, which may be in quotes and then contain separators. */
 function cell(separator: string): RegExp {
-  return new RegExp(`(?<=^|${separator})(?:\\s*"(?:[^"]|"")*"\\s*|[^${separator}]*)(?=${separator}|$)`, 'g')
+  const blanks = `[^\\S${separator}]*`
+  return new RegExp(`(?<=^|${separator})(?:${blanks}"(?:[^"]|"")*"${blanks}|[^${separator}]*)(?=${separator}|$)`, 'g')
 }

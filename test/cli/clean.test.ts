@@ -1,4 +1,5 @@
 import {
+  type BigIntStats,
   closeSync,
   existsSync,
   linkSync,
@@ -6,7 +7,9 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   utimesSync,
@@ -17,6 +20,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { plain } from '../../src/cli/output.js'
+import { Mappings } from '../../src/cli/state/users.js'
 import { cleanedFolder, cleanedPage } from '../../src/cli/state.js'
 import { pagesFolder } from '../../src/host/folder.js'
 import { layouts } from '../../src/index.js'
@@ -261,3 +265,18 @@ async function pageHolder() {
   namespaces.push(namespace)
   return { ...(await holder({ node: 1, namespace })), page: shownPages(namespace)[0]?.path as string }
 }
+
+it.runIf(process.platform === 'linux')(
+  'a mapped file is found by its path if its device is another one, as on btrfs',
+  () => {
+    const program = realpathSync(process.execPath)
+    const stats = statSync(program, { bigint: true })
+    const mappings = new Mappings([process.pid])
+    const found = (path: string, changed: object) =>
+      mappings.of(path, { ...stats, ...changed } as BigIntStats).map(({ pid }) => pid)
+    expect(found(program, {})).toEqual([process.pid])
+    expect(found(program, { dev: 0n })).toEqual([process.pid])
+    expect(found('/dev/null', { dev: 0n })).toEqual([])
+    expect(found(program, { dev: 0n, ino: 1n })).toEqual([])
+  },
+)

@@ -66,7 +66,12 @@ describe('graupel doctor', () => {
   })
 
   it('ends with 1 if the layout has expired, or the folder is missing or open to others', () => {
-    expect(checksOf(['--layout', 'baidu'])).toMatchObject({ status: 1, layout: { state: 'bad' } })
+    for (const words of [
+      ['--layout', 'baidu'],
+      ['--layout', 'mastodon'],
+      ['--epoch', '2199-01-01'],
+    ])
+      expect(checksOf(words)).toMatchObject({ status: 1, layout: { state: 'bad' } })
     const missing = join(parent, 'missing')
     expect(checksOf([], { GRAUPEL_STATE_FOLDER: missing })).toMatchObject({
       status: 1,
@@ -81,11 +86,17 @@ describe('graupel doctor', () => {
       const [name = 'graupel-none'] = readdirSync(parent)
       const path = join(parent, name)
       expect(checksOf([])).toMatchObject({ status: 0, 'state folder': { state: 'ok', text: path } })
-      chmodSync(path, 0o777)
-      expect(checksOf([])).toMatchObject({
-        status: 1,
-        'state folder': { state: 'bad', text: expect.stringContaining('chmod 700') },
-      })
+      // The engines refuse both.
+      for (const mode of [0o777, 0o750]) {
+        chmodSync(path, mode)
+        expect(checksOf([])).toMatchObject({
+          status: 1,
+          'state folder': {
+            state: 'bad',
+            text: expect.stringMatching(/open to other users by its mode 07\d\d, .*mode 0700/),
+          },
+        })
+      }
     },
   )
 
@@ -122,10 +133,22 @@ describe('graupel doctor', () => {
     for (const lock of ['BEGIN EXCLUSIVE', 'BEGIN; SELECT 1 FROM sqlite_master LIMIT 1']) {
       database.exec(lock)
       const { status, stdout } = await graupelIn(folder, ['doctor', '--data', data])
-      expect(stdout).toMatch(new RegExp(`\nbad +locks +process ${process.pid} \\([^)]+\\) has had a lock`))
+      expect(stdout).toMatch(new RegExp(`\nbad +locks +a lock on \\S+ has been held .* by ${process.pid} \\(`))
       expect(status).toBe(1)
       database.exec('COMMIT')
     }
+  })
+
+  it.runIf(process.platform === 'linux')('names the writer of a database with a WAL, and no idle process', async () => {
+    const data = mkdtempSync(join(parent, 'data-'))
+    const { database, folder } = await sqliteFleet(join(data, 'graupel.db'))
+    database.exec('PRAGMA journal_mode = WAL; BEGIN; SELECT 1 FROM sqlite_master LIMIT 1')
+    const idle = await graupelIn(folder, ['doctor', '--data', data])
+    expect(idle).toMatchObject({ status: 0, stdout: expect.not.stringContaining('locks') })
+    database.exec('COMMIT; BEGIN IMMEDIATE')
+    const { stdout } = await graupelIn(folder, ['doctor', '--data', data])
+    expect(stdout).toMatch(new RegExp(`\nbad +locks +a lock on \\S+ has been held .* by ${process.pid} \\(`))
+    database.exec('COMMIT')
   })
 
   it('ends with 1 if the store cannot be reached, and shows no password', () => {

@@ -86,6 +86,27 @@ describe('graupel inspect', () => {
     expect(stdout).toContain('175928847299117063')
   })
 
+  it('prints the ids of a line beside a text that is no id', async () => {
+    const line = `req=3b241101-e2bb-4255-8caf-4136c566a962 at=18446744073709551616 order=${twitterId} is old\n${twitterId}\n`
+    const { status, stdout, stderr } = await graupel(['inspect', '-', '--layout', 'twitter', '--json'], {}, line)
+    expect(Array.from(stdout.matchAll(/"id":"(\d+)"/g), ([, id]) => id)).toEqual([`${twitterId}`, `${twitterId}`])
+    expect(stderr).toMatch(/^graupel: line 1: .* version 4.*\ngraupel: line 1: .*2\^64.*\n$/)
+    expect(status).toBe(2)
+  })
+
+  it('prints the beginning of a line with each of its many ids', async () => {
+    const many = Array.from({ length: 5000 }, (_, index) => `${twitterId + BigInt(index)}`)
+    const line = `SELECT item FROM orders WHERE id IN (${many.join(', ')})\n`
+    const { status, stdout } = await graupel(['inspect', '-', '--layout', 'twitter', '--json'], {}, line)
+    expect(status).toBe(0)
+    const found = stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((text) => JSON.parse(text))
+    expect(found.map(({ id }) => id)).toEqual(many)
+    expect(found[0].from).toBe(`${line.slice(0, 1000)}…`)
+  })
+
   it.each([[], ['--json']])('prints no control characters of a line: %j', async (...flags) => {
     const line = `order=${discordId} \x1b]0;x\x07\x1b[2J\x9b ok\n`
     const { stdout } = await graupel(['inspect', '-', '--layout', 'discord', ...flags], {}, line)

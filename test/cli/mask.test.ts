@@ -72,6 +72,15 @@ describe('graupel inspect --mask-key-file', () => {
     expect(await revealed([text], '--format', 'decimal', ...named)).toEqual([shown(text, 'b')])
   })
 
+  it('refuses digits without a name if another key has no name', async () => {
+    const [old, both] = [keyFile(newHex), keyFile(`b = ${oldHex}`, newHex)]
+    const text = createMask({ keys: { '': keys.b }, encoding: 'decimal' }).hideString(id)
+    expect(await revealed([text], '--format', 'decimal', ...old)).toEqual([shown(text, '')])
+    const { status, stderr } = await graupel(['inspect', text, '--format', 'decimal', ...both])
+    expect(status).toBe(2)
+    expect(stderr).toMatch(/both the current key 'b' and the key without a name may have hidden it/)
+  })
+
   it.each<MaskBits>([64, 53])('takes a width of %d bits', async (bits) => {
     const small = bits === 53 ? id % 2n ** 53n : id
     const text = createMask({ keys, bits }).hideString(small)

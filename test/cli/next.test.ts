@@ -47,6 +47,16 @@ describe.each(engines)('graupel next on the %s engine', (engine) => {
     expect(status).toBe(2)
     expect(stderr).toMatch(/the tag 'shard' has no default.*--tag shard=0 \(ERR_OPTION_INVALID\)/)
     expect(spawnGraupel([...words, '--tag', 'shard=64']).stderr).toMatch(/the tag 'shard' is 64.*ERR_OPTION_INVALID/)
+    const kind = [
+      'next',
+      '--node',
+      '7',
+      '--fields',
+      'timestamp 41, worker 8, kind 6 tag, sequence 8',
+      '--epoch',
+      '2024-01-01',
+    ]
+    expect(spawnGraupel([...kind, '--tag', 'kind=64']).stderr).not.toContain('--kind')
     expect(spawnGraupel(['next', '--node', '7', ...own, '--tag', 'shard=1']).stderr).toMatch(/there is no tag 'shard'/)
   })
 
@@ -205,5 +215,9 @@ describe('graupel next', () => {
     expect(status).toBe(0)
     expect(stdout).toMatch(/^[0-9]+\n$/)
     expect(stderr).toMatch(/^graupel: warning: layout 'baidu' expires on .* \(GRAUPEL_LAYOUT_EXPIRES\)\n$/)
+    const quiet = { NODE_NO_WARNINGS: '1' }
+    expect(spawnGraupel(['next', '--node', '7', '--layout', 'baidu', '--epoch', epoch], quiet)).toMatchObject({
+      ...{ status: 0, stderr: '' },
+    })
   })
 })

@@ -124,7 +124,8 @@ describe('help', () => {
     expect(stdout).toMatch(/Exit codes\n {2}0 .*\n {2}1 .*\n {2}2 .*\n {2}3 .*\n\n.*docs\/errors\.md/)
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     expect(await graupel(['-h'])).toEqual({ status: 0, stdout, stderr: '' })
-    expect(await graupel(['help'])).toEqual({ status: 0, stdout, stderr: '' })
+    for (const words of [['help'], ['help', 'help'], ['help', '--help']])
+      expect(await graupel(words)).toEqual({ status: 0, stdout, stderr: '' })
     expect(await graupel([])).toEqual({ status: 2, stdout: '', stderr: stdout })
   })
 

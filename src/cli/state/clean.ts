@@ -47,9 +47,9 @@ async function cleanPage(
 
 function reasonToKeep(found: State | Broken, mapped: Mappings | undefined, nowMs: number): string | undefined {
   if (isBroken(found)) return unreadableReason(found.error)
-  const { stored, stats } = found
+  const { path, stored, stats } = found
   if (stored.kind === 'file') return 'a state file'
-  const users = mapped?.of(stats)
+  const users = mapped?.of(path, stats)
   if (users?.length) return `open by ${users.map(({ pid }) => pid).join(', ')}`
   if (stored.isSealed) return 'sealed'
   const reason = tooYoung(found, nowMs)

@@ -119,7 +119,7 @@ export interface Account {
 export async function makeAccount(state: State): Promise<Account> {
   const { stored, stats } = state
   const memory = stored.kind === 'file' ? await findMemory(state, stored) : undefined
-  return { state, memory, lastSlot: lastSlotOf(state, memory), users: findUsers(stored.kind, stats) }
+  return { state, memory, lastSlot: lastSlotOf(state, memory), users: findUsers(stored.kind, state.path, stats) }
 }
 
 /** @param memory - Without it, the last slot of a state file is not known. */

@@ -16,7 +16,7 @@ import { findUsers, named, userOf } from './users.js'
  * @throws GraupelError `ERR_STATE_UNSAFE`, `ERR_STATE_UNAVAILABLE`, `ERR_STATE_CORRUPT`, `ERR_STATE_MISMATCH`
  */
 export async function removePage(path: string, nowMs: number): Promise<State | Broken> {
-  const users = findUsers('page', plainFileAt(path))
+  const users = findUsers('page', path, plainFileAt(path))
   // Read after the users were looked for: a page without users does not change.
   const found = await pageAt(path)
   if (users === undefined && !isDayOld(found, nowMs)) {

@@ -1,4 +1,4 @@
-import { type BigIntStats, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { type BigIntStats, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { tryTo } from '../../host/system.js'
 
 /** A process that has a page or a state file open. */
@@ -15,8 +15,8 @@ const maxCommand = 60
  *
  * @returns `undefined` if the system does not tell.
  */
-export function findUsers(kind: 'page' | 'file', stats: BigIntStats): User[] | undefined {
-  if (kind === 'page') return mappings()?.of(stats)
+export function findUsers(kind: 'page' | 'file', path: string, stats: BigIntStats): User[] | undefined {
+  if (kind === 'page') return mappings()?.of(path, stats)
   return otherPids()
     ?.filter((pid) => tryTo(() => hasItOpen(pid, stats)))
     .map(userOf)
@@ -29,18 +29,21 @@ export class Mappings {
   constructor(pids: readonly number[]) {
     for (const pid of pids) {
       const text = tryTo(() => readFileSync(`/proc/${pid}/maps`, 'utf8')) ?? ''
-      for (const [, key] of text.matchAll(/^\S+ \S+ \S+ (\S+ [1-9][0-9]*) /gm)) {
-        this.#pids.set(key as string, (this.#pids.get(key as string) ?? new Set()).add(pid))
+      for (const [, dev, ino, path] of text.matchAll(/^\S+ \S+ \S+ (\S+) ([1-9][0-9]*) +(.*)$/gm)) {
+        for (const key of [`${dev} ${ino}`, `${ino} ${path}`])
+          this.#pids.set(key, (this.#pids.get(key) ?? new Set()).add(pid))
       }
     }
   }
 
-  of({ dev, ino }: BigIntStats): User[] {
+  /** Finds a file by its device or, because mappings have another one on btrfs, by its path. */
+  of(path: string, { dev, ino }: BigIntStats): User[] {
     // The bits of a device's major and minor number are interleaved (makedev(3)).
     const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn)
     const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn)
     const hex = (part: bigint) => part.toString(16).padStart(2, '0')
-    return [...(this.#pids.get(`${hex(major)}:${hex(minor)} ${ino}`) ?? [])].map(userOf)
+    const keys = [`${hex(major)}:${hex(minor)} ${ino}`, `${ino} ${tryTo(() => realpathSync(path))}`]
+    return [...new Set(keys.flatMap((key) => [...(this.#pids.get(key) ?? [])]))].map(userOf)
   }
 }
 
