@@ -115,17 +115,24 @@ class Primary {
 
   #fork(index: number): void {
     const seat = this.#seats[index] as Seat
-    const worker = cluster.fork({ [numberVariable]: `${index}` })
+    seat.startedMs = performance.now()
+    let worker: Worker
+    try {
+      worker = cluster.fork({ [numberVariable]: `${index}` })
+    } catch (error) {
+      // Node throws for lack of memory, and emits the event below for lack of process ids or files.
+      this.#onExit(index, (error as Error).message)
+      return
+    }
     closeUntakenConnection(worker)
     seat.worker = worker
-    seat.startedMs = performance.now()
     worker.on('message', (message: Message) => {
       if (message?.type === 'graupel:ready') this.#onReady(seat, message.started)
       else if (message?.type === 'graupel:failed') this.#onFailed(message.line, message.exitCode)
     })
     worker.on('error', (error) => {
-      // If no process was started, for lack of memory or process ids, no exit follows. Other errors concern
-      // messages to a worker that was just killed, such as Node's answer to its request for the port.
+      // If no process was started, no exit follows. Other errors concern messages to a worker that was just
+      // killed, such as Node's answer to its request for the port.
       if (worker.process.pid === undefined) this.#onExit(index, error.message)
     })
     worker.once('exit', (code, signal) => {

@@ -55,6 +55,22 @@ test('the admin port answers nothing but probes and metrics', async () => {
   }
 })
 
+test('a whole URL in a request is answered as its path', async () => {
+  const tokenFile = join(folder, 'whole')
+  writeFileSync(tokenFile, 'x'.repeat(24), { mode: 0o600 })
+  const { port, adminUrl } = await listen({ adminPort: 0, tokenFile })
+  const answered = async (port: number, line: string, authorization = '') => {
+    const head = `${line} HTTP/1.1\r\nHost: localhost\r\n${authorization}Connection: close\r\n\r\n`
+    return parsed(await send(port, head)).status
+  }
+  const bearer = `Authorization: Bearer ${'x'.repeat(24)}\r\n`
+  expect(await answered(port, 'GET http://localhost/livez')).toBe(200)
+  expect(await answered(port, 'GET HTTP://localhost/readyz?x=1')).toBe(200)
+  expect(await answered(port, 'GET http://localhost/v1/ids?x=/livez')).toBe(401)
+  expect(await answered(port, 'PUT http://localhost/v1/ids', bearer)).toBe(405)
+  expect(await answered(Number(new URL(adminUrl).port), 'GET http://localhost/livez')).toBe(200)
+})
+
 test('metrics need the token on the admin port as well, and probes need none', async () => {
   const token = 'x'.repeat(24)
   const tokenFile = join(folder, 'tokens')

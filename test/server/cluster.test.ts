@@ -42,3 +42,25 @@ test('workers share a port, and each has a node', async () => {
   expect(await ended).toBe(0)
   for (const worker of workers) await endedProcess(worker)
 })
+
+/** Node throws if a process cannot be started for lack of memory. */
+const withoutMemory = `data:text/javascript,${encodeURIComponent(`
+  import cluster from 'node:cluster'
+  const { fork } = cluster
+  let forks = 0
+  cluster.fork = (...given) => {
+    if (++forks === 3) throw new Error('spawn ENOMEM')
+    return fork.apply(cluster, given)
+  }
+`)}`
+
+test('a worker that cannot be started again for lack of memory is tried again, and the others go on', async () => {
+  const flags = ['--data', join(folder, 'memory'), '--workers', '2']
+  const { url, child, pid, ended, stdout, stderr } = await serve(flags, { NODE_OPTIONS: `--import ${withoutMemory}` })
+  process.kill(workersOf(pid)[0] as number, 'SIGKILL')
+  await until(() => `${stdout()}${stderr()}`.includes('spawn ENOMEM'))
+  await servedBy(url)
+  await until(() => workersOf(pid).length === 2)
+  child.kill('SIGINT')
+  expect(await ended).toBe(0)
+})

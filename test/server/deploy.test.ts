@@ -6,6 +6,7 @@ import { type Copy, DockerfileParser, type JSONInstruction } from 'dockerfile-as
 import { validate } from 'dockerfile-utils'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { parts } from '../../scripts/build.ts'
 import { blocksOf } from '../support/documents.ts'
 import { describeWith } from '../support/needs.ts'
 import { deploy, read, root, unit } from './support/deployed.ts'
@@ -84,6 +85,19 @@ test('each path that the Dockerfile copies exists and is not ignored', () => {
   for (const line of read('Dockerfile.dockerignore').split('\n')) {
     if (line !== '' && !line.startsWith('#'))
       expect(['**/node_modules', '**/dist', '**/build', '**/*.tsbuildinfo', '.git']).toContain(line)
+  }
+})
+
+test('the image is built with all that the build reads', () => {
+  const copied = (instructions.filter((one) => one.getKeyword() === 'COPY') as Copy[])
+    .filter((copy) => copy.getFromFlag() === null)
+    .flatMap((copy) => copy.getArguments().slice(0, -1))
+    .map((argument) => argument.getValue())
+  const sources = Object.values(parts).flatMap(({ sources }) => sources)
+  expect(sources.length).toBeGreaterThan(10)
+  for (const source of sources) {
+    const holder = copied.find((path) => path === source || source.startsWith(`${path}/`))
+    expect(holder, source).toBeDefined()
   }
 })
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { layouts } from 'graupel'
+import { decode, defineLayout, layouts } from 'graupel'
 import { memoryStore } from 'graupel/stores'
 import { expect, it, vi } from 'vitest'
 import { Client } from '../../server/src/http/tokens.ts'
@@ -89,4 +89,27 @@ it('the log has no id of an MGET that another layout lets fail', async () => {
   fill.mockRestore()
   expect(refusal).toBeInstanceOf(Error)
   expect(taken()).toEqual([[[id, id]]])
+})
+
+it('ids of a layout that begins with the sequence have their own lengths', async () => {
+  const odd = defineLayout({
+    name: 'odd',
+    epochMs: Date.UTC(2024, 0),
+    tickMs: 1,
+    fields: [
+      ['sequence', 4],
+      ['timestamp', 41],
+      ['node', 10],
+    ],
+  })
+  const own = await startService({ resp: 0, layouts: [odd] })
+  const reader = await RespClient.open(own.respUrl)
+  for (let round = 0; round < 4; round++) {
+    // One more than a tick has: the first and the last are shorter than those in between.
+    const ids = (await reader.ask('ID.NEXT', 17)) as string[]
+    const times = ids.map((id) => decode(id, odd).timestampMs)
+    expect(times.every((time) => Math.abs(time - Date.now()) < 60_000)).toBe(true)
+    expect(new Set(ids).size).toBe(17)
+  }
+  reader.socket.destroy()
 })

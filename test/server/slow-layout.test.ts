@@ -2,7 +2,7 @@ import { defineLayout, layouts } from 'graupel'
 import { afterAll, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { startService } from './support/in-process.ts'
-import { RespClient } from './support/resp.ts'
+import { command, RespClient } from './support/resp.ts'
 
 // A request asks for no more ids than a node makes of the layout in 10 s: a connection on which nothing moves
 // is closed after 30 s.
@@ -72,4 +72,15 @@ test('requests together wait for no more ids than two of the largest', async () 
   expect((await ask()).json()).toMatchObject({ code: 'ERR_OVERLOADED' })
   for (const resolve of waiting) resolve()
   for (const answer of two) expect((await answer).statusCode).toBe(200)
+})
+
+test('more commands of one read than may wait are answered by several batches', async () => {
+  const own = await startService({ resp: 0, layouts: [slower] })
+  const source = own.service.ids.get('slower') as NonNullable<ReturnType<typeof own.service.ids.get>>
+  let last = 0n
+  source.fill = async (array) => array.map(() => ++last)
+  const many = await RespClient.open(own.respUrl)
+  const answers = await many.send(command('GET', 'id:slower').repeat(2000), 2000)
+  expect(answers).toEqual(Array.from({ length: 2000 }, (_, index) => `${index + 1}`))
+  many.socket.destroy()
 })

@@ -59,6 +59,11 @@ export class Load {
     this.#limits = limits
   }
 
+  /** The most numbers of an answer if two such answers have to have room. */
+  get share(): number {
+    return Math.floor(this.#limits.maxIds / 2)
+  }
+
   /**
    * Counts a request for one id, or a call of the store, until `leave` is called.
    *

@@ -47,10 +47,14 @@ export function oneOf<T extends string>(description: string, choices: readonly T
   }
 }
 
-/** Returns the path of a URL, without its parameters. */
+/**
+ * Returns the path of a URL, without its parameters. A request may have a whole URL (RFC 9112, 3.2.2), of
+ * which the router takes the same part.
+ */
 export function pathOf(url: string): string {
-  const end = url.indexOf('?')
-  return end < 0 ? url : url.slice(0, end)
+  const part = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]+\/?/i, '/')
+  const end = part.indexOf('?')
+  return end < 0 ? part : part.slice(0, end)
 }
 
 type ValueOf<P> = P extends Parameter<infer T> ? T : never

@@ -88,17 +88,20 @@ export class Batch {
     if (parser.isEmpty) return undefined
     const batch = new Batch(session, sources.takings, onAnswer)
     let numbers = 0
+    let enough = enoughNumbers
     let bytes = 0
-    while (numbers < enoughNumbers && bytes < enoughBytes && !session.isEnding) {
+    while (numbers < enough && bytes < enoughBytes && !session.isEnding) {
       const words = batch.#next(parser, session)
       if (words === undefined) break
       const name = (words[0] as string).toUpperCase()
       const planned = batch.#plan(name, words, session, sources)
       const [head, demands] = typeof planned === 'string' ? [planned, []] : [planned.head, planned.demands]
       const cost = demands.reduce((sum, { count }) => sum + count, 0)
+      // A node of a slow layout makes fewer in the time that an answer may take.
+      enough = Math.min(enough, ...demands.map(({ load }) => load.share))
       const isLimited = session.client?.limits.requests !== undefined
       const isRepeatable = demands.length > 0 && !isLimited && !demands.some(({ isBlock }) => isBlock)
-      const times = isRepeatable ? 1 + parser.repeats(Math.floor((enoughNumbers - numbers) / cost) - 1) : 1
+      const times = isRepeatable ? 1 + parser.repeats(Math.floor((enough - numbers) / cost) - 1) : 1
       numbers += times * cost
       bytes += head.length * times
       batch.#add(name, times, head, demands)
@@ -233,7 +236,8 @@ export class Batch {
 }
 
 /** Writes the next numbers of a take; of a block the last. */
-async function next(take: Take, count: number, { form, isBlock }: Demand, written: (Buffer | string)[]): Promise<void> {
+async function next(take: Take, count: number, demand: Demand, written: (Buffer | string)[]): Promise<void> {
+  const { form, isBlock, isAscending = false } = demand
   const to = take.written + count
   const from = isBlock ? to - 1 : take.written
   take.written = to
@@ -241,11 +245,12 @@ async function next(take: Take, count: number, { form, isBlock }: Demand, writte
   if (!(result instanceof BigUint64Array)) {
     const replyOf = form === 'integer' ? (text: string) => `:${text}\r\n` : bulk
     written.push((result as readonly string[]).slice(from, to).map(replyOf).join(''))
-  } else if (to - from <= enoughNumbers) {
-    written.push(writeNumbers(result.subarray(from, to), form))
-  } else {
-    await inSlices(count, (start, end) => written.push(writeNumbers(result.subarray(from + start, from + end), form)))
+    return
   }
+  const write = (start: number, end: number) =>
+    written.push(writeNumbers(result.subarray(from + start, from + end), form, isAscending))
+  if (to - from <= enoughNumbers) write(0, to - from)
+  else await inSlices(count, write)
 }
 
 /**

@@ -46,6 +46,8 @@ export interface Demand {
   readonly count: number
   /** Texts of counts are sent as they are unless it is `integer`. */
   readonly form: NumberForm
+  /** Whether each number is larger than the one before. */
+  readonly isAscending?: boolean
   /** Whether only the last of the numbers is sent, and they have to be consecutive. */
   readonly isBlock?: boolean
   /** The words that change its ids. Demands with other words are answered by other calls of `take`. */
@@ -135,5 +137,7 @@ export function idsOf(key: string, count: number, { layouts }: Sources, wish: Id
     observe?.(source)
     return source.fill(array, bits)
   }
-  return { key, load, from, rule: numbers.runs, count, form, wish: `${form} ${after} ${bits}`, take }
+  // Ids of other layouts do not sort by time.
+  const isAscending = source.layout.fields[0]?.[0] === 'timestamp'
+  return { key, load, from, rule: numbers.runs, count, form, isAscending, wish: `${form} ${after} ${bits}`, take }
 }

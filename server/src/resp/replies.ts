@@ -60,12 +60,16 @@ export function map(values: Readonly<Record<string, string>>, protocol: Protocol
   return `${protocol === 3 ? `%${entries.length}` : `*${2 * entries.length}`}\r\n${entries.join('')}`
 }
 
-/** Writes ascending numbers, one reply each. */
-export function writeNumbers(numbers: BigUint64Array, form: NumberForm): Buffer {
+/**
+ * Writes numbers, one reply each.
+ *
+ * @param isAscending - Whether each number is larger than the one before.
+ */
+export function writeNumbers(numbers: BigUint64Array, form: NumberForm, isAscending: boolean): Buffer {
   if (form === 'integer') return writeDecimals(numbers, { start: ':', between: '\r\n:', end: '\r\n' })
-  if (form === 'decimal') {
+  if (form === 'decimal' && isAscending) {
     const digits = `${numbers[0]}`.length
-    // The numbers in between have as many digits, because they ascend.
+    // The numbers in between have as many digits.
     if (`${numbers[numbers.length - 1]}`.length === digits) {
       return writeDecimals(numbers, { start: `$${digits}\r\n`, between: `\r\n$${digits}\r\n`, end: '\r\n' })
     }
