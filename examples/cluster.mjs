@@ -29,6 +29,7 @@ function replace() {
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => {
     isEnding = true
-    for (const worker of Object.values(cluster.workers)) worker.process.kill(signal)
+    // A terminal sends SIGINT to all processes, and a second one would end a worker at once.
+    for (const worker of Object.values(cluster.workers)) worker.process.kill('SIGTERM')
   })
 }

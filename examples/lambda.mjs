@@ -28,7 +28,10 @@ function ids() {
 
 async function start() {
   const { store, close } = await openStore(process.env.STORE_URL)
-  const lease = await acquireLease({ store })
+  const lease = await acquireLease({ store }).catch(async (error) => {
+    await close() // the next request opens another one
+    throw error
+  })
   lease.signal.addEventListener('abort', () => {
     started = undefined // the lease is lost, and no other node is free: the next request tries again
     close()

@@ -35,7 +35,7 @@ export class NodeLease {
     this.#ids = `timestamp 41 at 22, sequence 12 at 0, node 0x3ff000; epoch ${epochMs}, tick 1 ms; namespace ${namespace}`
     let hash = 0x811c9dc5 // FNV-1a
     for (const byte of new TextEncoder().encode(this.#ids)) hash = Math.imul(hash ^ byte, 0x01000193)
-    const readable = namespace.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 40)
+    const readable = namespace.replace(/[^A-Za-z0-9_-]/gu, '_').slice(0, 40)
     this.#group = `${readable}-${(hash >>> 0).toString(16).padStart(8, '0')}`
   }
 
@@ -140,7 +140,8 @@ export class NodeLease {
         if (found?.value === value) expected = found.version
         else if (found?.version !== expected) return undefined
       } catch (error) {
-        if (tries >= 3 || error.code !== undefined) throw error
+        // An error of the service has a code. A timeout has a number, as each DOMException.
+        if (tries >= 3 || typeof error.code === 'string') throw error
       }
     }
   }

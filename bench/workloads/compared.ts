@@ -4,7 +4,7 @@ import { type Batch, clockReadings, compare } from '../measure/compare.ts'
 import { Ledger } from '../measure/ledger.ts'
 import * as ownLoops from '../measure/loops.ts'
 import { effortFor } from '../measure/rounds.ts'
-import { stampOf, subjectOf } from '../subjects.ts'
+import { stampOf } from '../subjects.ts'
 
 // Workloads that time a batch in turns with a yardstick, or with the same batch of another build.
 
@@ -68,8 +68,6 @@ interface Made extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'sectio
     | 'keepUuids'
     | 'keepUuidsWritten'
     | 'keepUuidsFilled'
-  /** The subject whose same calls replace the usual yardstick. */
-  engine?: Subject
   /** Strings made by `String(next())` replace the usual yardstick. */
   isOfNext?: true
 }
@@ -78,15 +76,13 @@ interface Made extends Pick<Workload, 'name' | 'title' | 'onEveryNode' | 'sectio
  * Times ids against as many readings of the clock. A batch takes milliseconds, so that the first ids of a
  * tick, which cost more, have the share that they have in steady use.
  */
-function made({ wanted, size = 65_536, keep = 'keepNext', engine, isOfNext, ...rest }: Made): Workload {
+function made({ wanted, size = 65_536, keep = 'keepNext', isOfNext, ...rest }: Made): Workload {
   const isFill = keep === 'keepFilled' || keep === 'keepUuidsFilled'
   return workload({
     ...rest,
-    yardstick: isOfNext ? 'String(next())' : (engine?.title ?? (isFill ? 'BigUint64Array#fill' : 'Date.now()')),
+    yardstick: isOfNext ? 'String(next())' : isFill ? 'BigUint64Array#fill' : 'Date.now()',
     makeYardstick: (subject) =>
-      isOfNext
-        ? stringsOfNext(subject)
-        : (engine ?? (isFill ? arrayFill(size) : clockReadings(Math.min(size, 65_536)))),
+      isOfNext ? stringsOfNext(subject) : isFill ? arrayFill(size) : clockReadings(Math.min(size, 65_536)),
     async prepare(subject, loops) {
       // The engines do not share a key.
       const namespace = loops === ownLoops ? '' : 'yardstick'
@@ -187,7 +183,6 @@ export const compared = {
     ofSegments({
       ...{ name: 'fill', title: 'fill(), 65 536 numbers', wanted: { layout: 'wide', node: 15, unbounded: true } },
       keep: 'keepFilled',
-      engine: subjectOf({ name: 'graupel-js' }),
     }),
   ],
 }

@@ -16,8 +16,11 @@ export function ids(): Promise<IdGenerator> {
 }
 
 async function lease(): Promise<IdGenerator> {
-  const { store } = await openStore(process.env.STORE_URL ?? 'sqlite:fleet.db')
-  const lease = await acquireLease({ store })
+  const { store, close } = await openStore(process.env.STORE_URL ?? 'sqlite:fleet.db')
+  const lease = await acquireLease({ store }).catch(async (error) => {
+    await close() // the next call opens another one
+    throw error
+  })
   // The lease is lost, and no other node is free: Next.js finishes its requests and ends, and has to be
   // restarted.
   lease.signal.addEventListener('abort', () => process.kill(process.pid, 'SIGTERM'))

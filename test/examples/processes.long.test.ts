@@ -110,8 +110,17 @@ describe('an app of several processes', { concurrent: true }, () => {
       return nodes() === 3
     })
     expect(new Set(ids).size).toBe(ids.length)
-    app.child.kill('SIGTERM')
+    // A terminal sends SIGINT to all processes.
+    const [killed, ...alive] = Array.from(app.told().matchAll(/^process (\d+)$/gm), ([, id]) => Number(id))
+    for (const id of alive) process.kill(id, 'SIGINT')
+    app.child.kill('SIGINT')
     expect(await app.ended).toBe(0)
+    const opened = await openStore(`sqlite:${join(folder, 'cluster.db')}`)
+    const records = await opened.store.list('leases/')
+    await opened.close()
+    // The node of the killed process is still held.
+    const isHeld = ({ value }: { value: string }) => !JSON.parse(value).isReleased
+    expect({ killed, held: records.filter(isHeld).length }).toEqual({ killed: expect.any(Number), held: 1 })
   })
 
   it('under pm2 no order is refused and no id made twice while the processes are reloaded', async ({
