@@ -116,7 +116,8 @@ describe('an app of several processes', { concurrent: true }, () => {
     app.child.kill('SIGINT')
     expect(await app.ended).toBe(0)
     const opened = await openStore(`sqlite:${join(folder, 'cluster.db')}`)
-    const records = await opened.store.list('leases/')
+    const [group] = await opened.store.list('groups/')
+    const records = await opened.store.list(`leases/${group?.key.slice('groups/'.length)}/0/`)
     await opened.close()
     // The node of the killed process is still held.
     const isHeld = ({ value }: { value: string }) => !JSON.parse(value).isReleased
