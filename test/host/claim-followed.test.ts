@@ -7,6 +7,7 @@ import { createGenerator } from 'graupel'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { freshNamespace } from '../support/engines.js'
 import { describeWith } from '../support/needs.ts'
+import { until } from '../support/until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'graupel-followed-'))
 beforeAll(() => {
@@ -51,6 +52,9 @@ describeWith(['native'], 'a generator of the process', () => {
     const ofProcess = await workerOf({ ...own, engine: 'native', state: 'process' })
     ids.push(await ofProcess.next())
     for (let round = 0; round < 2; round++) {
+      // In one millisecond, the thread would use up the run that it has, and its ids would be below others.
+      const ms = Date.now()
+      await until(() => Date.now() > ms)
       using ofHost = createGenerator({ ...own, engine: 'native' })
       ids.push(ofHost.next())
       ofHost.close()
