@@ -65,7 +65,7 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   'view-next': bothEngines({ of: 'ratio', max: 1.03 }),
   'lease-next': bothEngines({ of: 'ratio', max: 1.03 }),
   'lease-start': bothStores({ of: 'figure', max: 2000 }, { of: 'ratio', max: 4 }),
-  // A write in a third of the window is 500 a second; the end of the count cuts a round of writes.
+  // A write in a third of the window is 500 a second. The count may have a round more at its ends.
   'lease-thousand': bothStores({ of: 'figure', max: 505 }, { of: 'ratio', max: 1 }),
   'segment-next': { 'graupel-segments': [{ of: 'ratio', max: 0.4 }] },
   'segment-next-number': { 'graupel-segments': [{ of: 'ratio', max: 0.1 }] },
@@ -86,7 +86,7 @@ const bars: Record<string, Record<string, readonly Bar[]>> = {
   // Each command is a read and a write of its connection, and a batch of its own.
   'service-resp-one': { 'graupel-server': [{ of: 'ratio', min: 0.35 }] },
   'service-client-runs': { 'graupel-client': [{ of: 'figure', min: 1000 }] },
-  // As much as next() of segments takes, 0.15.
+  // As next() of segments, which takes 0.15, and with a request now and then.
   'service-client-next': { 'graupel-client': [{ of: 'ratio', max: 0.2 }] },
   // One forgotten pointer is 8 bytes; the resident set moves by some MiB, on Node 24 by more than one byte.
   'service-memory': { 'graupel-server': [{ of: 'figure', max: 4 }] },

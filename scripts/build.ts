@@ -47,7 +47,7 @@ export const parts = {
   },
   page: {
     sources: ['web/src', 'web/index.html', 'web/vite.config.ts', 'src', 'package.json'],
-    stamp: 'server/dist/.page',
+    stamp: 'server/dist/page/.page',
     make: () => run('node_modules/vite/bin/vite.js', 'build', 'web', '--emptyOutDir', '--logLevel', 'warn'),
   },
   native: {

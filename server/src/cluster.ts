@@ -114,6 +114,7 @@ class Primary {
   }
 
   #fork(index: number): void {
+    if (this.#exitCode !== undefined) return
     const seat = this.#seats[index] as Seat
     seat.startedMs = performance.now()
     let worker: Worker

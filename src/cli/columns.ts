@@ -3,7 +3,7 @@ import { quote, UsageError } from './arguments.js'
 
 /**
  * Returns the function that takes the cell of a column from each line of a table. For the first line, which
- * has the names, and for an empty line, it returns `undefined`.
+ * has the names, for an empty line and for an empty cell, it returns `undefined`.
  *
  * @throws UsageError `ERR_OPTION_INVALID`, `ERR_ID_INVALID`
  */
@@ -22,7 +22,8 @@ export function columnReader(column: string): (line: string) => string | undefin
       )
     }
     const cells = cellsOf(line, separator)
-    if (cells.length === names.length) return cells[names.indexOf(column)]
+    // NULL of a database is an empty cell.
+    if (cells.length === names.length) return cells[names.indexOf(column)] || undefined
     throw new UsageError(
       'ERR_ID_INVALID',
       `the line ${quote(line)} has ${cells.length} columns, and the first line names ${names.length}`,

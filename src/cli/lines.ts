@@ -1,6 +1,6 @@
 import { otherIdOf } from '../inspect/other-ids.js'
 import type { Part } from '../inspect/part.js'
-import { partsOf, shortened } from '../inspect/pasted.js'
+import { partsOf } from '../inspect/pasted.js'
 import { UsageError } from './arguments.js'
 
 /** A text that may be an id. */
@@ -18,7 +18,9 @@ export function textsIn(line: string, nowMs: number): LineText[] {
   const left = parts.find(({ fault }) => fault?.key === 'troubleLeft')
   const texts = parts.filter((part) => part !== left)
   if (texts.length === 0) return [{ text: line }]
-  return texts.map((part) => ({ ...part, ...(left !== undefined && { from: shortened(left.text, maxFrom) }) }))
+  if (left === undefined) return texts
+  const from = left.text.length > maxFrom ? `${left.text.slice(0, maxFrom)}…` : left.text
+  return texts.map((part) => ({ ...part, from }))
 }
 
 /**

@@ -76,7 +76,7 @@ export function partsOf(given: string, nowMs: number): Part[] {
     ...found,
     {
       text: line,
-      fault: { key: 'troubleLeft', values: { text: shortened(line), taken: shortened(taken.join(', '), 200) } },
+      fault: { key: 'troubleLeft', values: { text: shortened(line), taken: shortened(taken.join(', ')) } },
     },
   ]
 }
@@ -128,13 +128,13 @@ function bare(text: string): string {
   return text.replace(/^(\d+)n$/, '$1')
 }
 
-/** Shortens a text, for a message by default. */
-export function shortened(text: string, most = 40): string {
-  return text.length > most + 4 ? `${text.slice(0, most)}…` : text
+/** Shortens a text for a message. */
+export function shortened(text: string): string {
+  return text.length > 44 ? `${text.slice(0, 40)}…` : text
 }
 
 /** Matches a text or a number of JSON. A text without an end goes to the end. */
-const jsonValue = /"(?:[^"\\]|\\.?)*(?:"|$)|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
+const jsonValue = /"(?:[^"\\]|\\.?)*(?:"|$)|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\d.eE+-]|\s*:)/gs
 
 /**
  * Returns the ids of an object or an array in JSON; `undefined` if the text is no JSON, has no ids under

@@ -96,8 +96,12 @@ export class LeaseProtocol {
     const { node, attempt } = this.#tried
     const entry = await this.#parts.calls.read(this.#parts.group.keyOf(node), signal)
     const record = entry && readLease(entry, this.#parts.group)
-    if (record?.attempt === attempt)
+    if (record?.attempt === attempt) {
+      // A write that lands forgets the attempts at the present node, which is another one.
+      const kept = [...this.#unknown]
       await this.release({ node, version: entry?.version as string, record }, record.floor, signal)
+      for (const one of kept) this.#unknown.add(one)
+    }
     this.#tried = undefined
   }
 

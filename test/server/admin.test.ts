@@ -67,6 +67,9 @@ test('a whole URL in a request is answered as its path', async () => {
   expect(await answered(port, 'GET http://localhost/livez')).toBe(200)
   expect(await answered(port, 'GET HTTP://localhost/readyz?x=1')).toBe(200)
   expect(await answered(port, 'GET http://localhost/v1/ids?x=/livez')).toBe(401)
+  // Other routers take what follows the first slash for the path.
+  const page = await send(port, 'GET http://localhost?/v1/ids HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+  expect(page).not.toContain('{"ids"')
   expect(await answered(port, 'PUT http://localhost/v1/ids', bearer)).toBe(405)
   expect(await answered(Number(new URL(adminUrl).port), 'GET http://localhost/livez')).toBe(200)
 })

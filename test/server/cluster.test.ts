@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Colleagues } from '../../server/src/colleagues.ts'
 import { until } from '../support/until.ts'
-import { endedProcess, folder, serve, servedBy, workersOf } from './support/process.ts'
+import { endedProcess, folder, run, serve, servedBy, workersOf } from './support/process.ts'
 
 test('a worker asks its primary once for all requests that wait', async () => {
   const { send } = process
@@ -43,24 +43,36 @@ test('workers share a port, and each has a node', async () => {
   for (const worker of workers) await endedProcess(worker)
 })
 
-/** Node throws if a process cannot be started for lack of memory. */
-const withoutMemory = `data:text/javascript,${encodeURIComponent(`
+/** Node throws if a process cannot be started for lack of memory: here the nth. */
+const withoutMemory = (nth: number) =>
+  `data:text/javascript,${encodeURIComponent(`
   import cluster from 'node:cluster'
   const { fork } = cluster
   let forks = 0
   cluster.fork = (...given) => {
-    if (++forks === 3) throw new Error('spawn ENOMEM')
+    console.error('fork', ++forks)
+    if (forks === ${nth}) throw new Error('spawn ENOMEM')
     return fork.apply(cluster, given)
   }
 `)}`
 
 test('a worker that cannot be started again for lack of memory is tried again, and the others go on', async () => {
   const flags = ['--data', join(folder, 'memory'), '--workers', '2']
-  const { url, child, pid, ended, stdout, stderr } = await serve(flags, { NODE_OPTIONS: `--import ${withoutMemory}` })
+  const { url, child, pid, ended, stdout, stderr } = await serve(flags, {
+    NODE_OPTIONS: `--import ${withoutMemory(3)}`,
+  })
   process.kill(workersOf(pid)[0] as number, 'SIGKILL')
   await until(() => `${stdout()}${stderr()}`.includes('spawn ENOMEM'))
   await servedBy(url)
   await until(() => workersOf(pid).length === 2)
   child.kill('SIGINT')
   expect(await ended).toBe(0)
+})
+
+test('the service ends, and starts no other worker, if a worker cannot be started at first', async () => {
+  const flags = ['--port', '0', '--data', join(folder, 'first'), '--workers', '3']
+  const { ended, stderr } = run(flags, { NODE_OPTIONS: `--import ${withoutMemory(2)}` })
+  expect(await ended).toBe(1)
+  expect(stderr()).toContain('a worker ended with spawn ENOMEM before all were ready')
+  expect(stderr().match(/^fork \d$/gm)).toEqual(['fork 1', 'fork 2'])
 })

@@ -3,7 +3,7 @@ import { repetitions } from '../support/short.ts'
 import { runLine, yearMs } from './ledger.ts'
 import { simulations } from './simulations.ts'
 
-// A year of leases takes some quarter of an hour of one processor. The nightly workflow runs ten.
+// A year of leases takes some twenty minutes of one processor. The nightly workflow runs ten.
 const years = Number(process.env['GRAUPEL_VIRTUAL_YEARS'] ?? repetitions(0.1, 0.001))
 
 it(`no id is issued twice in ${years} virtual years of leases`, { timeout: 0 }, async () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { idsOfJson, partsOf } from '../../src/inspect/pasted.ts'
 import { readShortcode } from '../../src/inspect/shortcode.ts'
 import { readList } from '../../web/src/ids/list.ts'
-import { textsOf } from '../../web/src/ids/texts.ts'
 import { graupel } from '../support/cli.js'
 
 const [a, b] = ['1541815603606036480', '1541815603606036481']
@@ -234,6 +233,7 @@ describe('of a table', () => {
     ['cells are empty in', ` id | next\n----+----\n ${a} | \n ${b} | ${a}`, 'id', [a, b], 'id', 0],
     ['cells at both ends are empty in', ` n | id | next\n 7 | ${b} | ${b}\n   | ${a} | `, 'id', [b, a], 'id', 0],
     ['cells are empty, without blanks, in', `id|n|next\n${a}||${b}`, 'id', [a], 'id', 0],
+    ['cells at the ends are empty, between tabs, in', `n\tid\tnext\n7\t${b}\t\n\t${a}\t`, '', [b, a], 'id', 0],
     ['a cell is empty beside one in quotes in', `id\tn\tnote\n${a}\t7\tx\n${b}\t\t"tea, green"`, 'id', [a, b], 'id', 0],
   ] as const)('%s', (_, text, chosen, ids, column, troubleCount) => {
     expect(listOf(text, chosen)).toMatchObject({ ids, column, troubleCount })
@@ -290,12 +290,4 @@ it.each([
   ['nested lists', () => idsOfJson('['.repeat(50_000) + ']'.repeat(50_000), nowMs)],
 ])('half a million %s are read in a moment', (_, read) => {
   expect(read()?.length).not.toBe(0)
-})
-
-it('a long line is read in parts, without cutting an id', () => {
-  const many = Array.from({ length: 10_000 }, (_, index) => `${BigInt(a) + BigInt(index)}`)
-  const parts = [...textsOf(`${many.join(', ')}\n${b}`, nowMs)]
-  expect(parts.map(({ text }) => text)).toEqual([...many, b])
-  expect(parts.map(({ line }) => line)).toEqual([...many.map(() => 1), 2])
-  expect(new Set(parts.map(({ end }) => end)).size).toBeGreaterThan(3)
 })

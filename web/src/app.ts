@@ -170,9 +170,6 @@ export class App {
 
   /** Returns the values of a view that the entry of the history has; its present values if there are none. */
   #kept(view: View): Record<string, string> {
-    const values: Record<string, string> = { ...this.values[view] }
-    const kept = history.state?.[view]
-    for (const key of Object.keys(values)) if (typeof kept?.[key] === 'string') values[key] = kept[key]
-    return values
+    return { ...this.values[view], ...history.state?.[view] }
   }
 }

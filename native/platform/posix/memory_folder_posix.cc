@@ -72,12 +72,12 @@ Fault OwnFolder(const std::string& path) {
   // open() finds errors: the folder may exist in a place that is read-only.
   const int made = mkdir(path.c_str(), 0700);
   const int made_error = errno;
-  // The umask narrows the mode, and may leave no right to open the folder.
-  if (made == 0 && chmod(path.c_str(), 0700) != 0) {
-    return Fault::System("chmod", errno, path);
-  }
   const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  const int fd = open(path.c_str(), flags);
+  int fd = open(path.c_str(), flags);
+  // The umask narrows the mode of a new folder, and may leave no right to open it.
+  if (fd < 0 && errno == EACCES && made == 0 && chmod(path.c_str(), 0700) == 0) {
+    fd = open(path.c_str(), flags);
+  }
   if (fd < 0) {
     if (errno == ELOOP || errno == ENOTDIR) return NoFolder(path);
     // The folder of another user, closed to this user: its owner explains more than the
@@ -95,7 +95,9 @@ Fault OwnFolder(const std::string& path) {
   }
   struct stat stat;
   Fault fault;
-  if (fstat(fd, &stat) != 0) {
+  if (made == 0 && fchmod(fd, 0700) != 0) {
+    fault = Fault::System("fchmod", errno, path);
+  } else if (fstat(fd, &stat) != 0) {
     fault = Fault::System("fstat", errno, path);
   } else {
     fault = CheckOwner(stat, path);

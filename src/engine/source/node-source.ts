@@ -29,7 +29,7 @@ export interface NodeSource {
   /**
    * Keeps ids above the tick of an observed id if the lease moves. Only a lease has this function.
    *
-   * @returns Whether the core has moved just now, so that it has to learn of the id again.
+   * @returns Whether the core has to move, or has just moved, so that it has to learn of the id again.
    */
   observed?(tick: number): boolean
   /** Tells what the lease has done; `undefined` if its thread has ended. Only a lease has this function. */

@@ -30,7 +30,7 @@ export function* textsOf(text: string, nowMs: number, column = ''): Generator<Pl
   for (const { whole, line, end } of linesOf(text)) {
     const cells = table === undefined ? [] : cellsOf(whole, table.separator)
     const isRow = cells.length > 1 && cells.length === table?.names.length
-    if (table !== undefined && isRule(whole)) continue
+    if (table !== undefined && isRule(whole.trim())) continue
     if (isHead) {
       isHead = false
       continue
@@ -43,7 +43,7 @@ export function* textsOf(text: string, nowMs: number, column = ''): Generator<Pl
 export function tableIn(text: string): Table | undefined {
   let head: string | undefined
   for (const { whole } of linesOf(text)) {
-    if (isRule(whole)) continue
+    if (isRule(whole.trim())) continue
     if (head !== undefined) return tableOf(head, whole)
     head = whole
   }
@@ -56,20 +56,16 @@ export function columnOf({ names, idColumn }: Table, name: string): number {
   return at < 0 ? idColumn : at
 }
 
-/** A longer line is read in parts, because the page does not answer while it reads a part. */
-const longestPart = 50_000
-
 /** Yields the lines that are not empty. */
 function* linesOf(text: string): Generator<{ whole: string; line: number; end: number }, undefined> {
-  let line = 1
-  for (let start = 0; start < text.length; start++) {
+  let line = 0
+  for (let start = 0; start < text.length; ) {
+    line++
     const newline = text.indexOf('\n', start)
-    const last = newline < 0 ? text.length : newline
-    let end = Math.min(last, start + longestPart)
-    while (end < last && !/[\s,;]/.test(text[end] as string)) end++
-    const whole = text.slice(start, end).trim()
-    start = end
-    if (whole !== '') yield { whole, line, end }
-    if (end === last) line++
+    const end = newline < 0 ? text.length : newline
+    // Not trimmed: tabs at the ends are cells.
+    const whole = text.slice(start, end)
+    start = end + 1
+    if (whole.trim() !== '') yield { whole, line, end }
   }
 }

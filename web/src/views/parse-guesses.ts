@@ -114,8 +114,8 @@ function row(app: App, candidate: Candidate, guesses: Guesses, number: number): 
 export function chooseByKey(event: KeyboardEvent): void {
   const [, number] = /^Digit([1-9])$/.exec(event.altKey ? event.code : '') ?? []
   const row = document.querySelectorAll<HTMLInputElement>('.guesses input')[Number(number) - 1]
-  // On a German Mac, Alt and 5 write "[".
-  const isTyped = event.key !== number && document.activeElement?.matches('textarea, [type=text]')
+  // On a German Mac, Alt and 5 write "[", which stands in JSON, and on a US Mac "∞".
+  const isTyped = /^[!-/:-~]$/.test(event.key) && document.activeElement?.matches('textarea, [type=text]')
   if (row === undefined || isTyped) return
   event.preventDefault()
   row.click()
