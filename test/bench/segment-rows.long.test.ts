@@ -9,7 +9,7 @@ it('the bars of segments are those of the design', () => {
     reportOf([
       result('segment-next', 'graupel-segments', 5, 0.4 + more),
       result('segment-next-number', 'graupel-segments', 5, 0.1 + more),
-      result('segment-fill', 'graupel-segments', 5, 2 + more),
+      result('segment-fill', 'graupel-segments', 5, 4 + more),
       result('segment-threads', 'graupel-segments', 1.8 - more, 1),
       ...['redis-ioredis', 'postgres-pg'].map((store) => result('segment-steady', store, 1 + more, 1)),
     ])

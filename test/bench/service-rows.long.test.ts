@@ -27,13 +27,13 @@ function worseBy(more: number) {
     result('service-one', 'graupel-server', 30_000, 0.8 - more),
     result('service-one-tls', 'graupel-server', 30_000, 0.8 - more),
     result('service-bytes', 'graupel-server', 20 - more, 1),
-    result('service-memory', 'graupel-server', 1 + more, 1),
+    result('service-memory', 'graupel-server', 4 + more, 1),
     result('service-client', 'graupel-client', 10 - more, 1),
-    result('service-client-next', 'graupel-client', 2, 0.1 + more),
+    result('service-client-next', 'graupel-client', 2, 0.2 + more),
     result('service-client-runs', 'graupel-client', 1000 - more, 1),
     result('service-resp', 'graupel-server', 400_000 - more, 0.5 - more),
     result('service-resp-numbers', 'graupel-server', 400_000, 0.5 - more),
-    result('service-resp-one', 'graupel-server', 60_000, 1.2 - more),
+    result('service-resp-one', 'graupel-server', 60_000, 0.35 - more),
   ])
 }
 
