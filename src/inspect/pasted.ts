@@ -133,8 +133,11 @@ export function shortened(text: string): string {
   return text.length > 44 ? `${text.slice(0, 40)}…` : text
 }
 
-/** Matches a text or a number of JSON. A text without an end goes to the end. */
-const jsonValue = /"(?:[^"\\]|\\.?)*(?:"|$)|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\d.eE+-]|\s*:)/gs
+/**
+ * Matches a text or a number of JSON. A text without an end goes to the end, and a number in the place of a
+ * name to its colon.
+ */
+const jsonValue = /"(?:[^"\\]|\\.?)*(?:"|$)|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?:\s*:)?/gs
 
 /**
  * Returns the ids of an object or an array in JSON; `undefined` if the text is no JSON, has no ids under
@@ -146,7 +149,7 @@ export function idsOfJson(text: string, nowMs: number): string[] | undefined {
   let value: unknown
   try {
     // Numbers become texts, because JSON.parse rounds them.
-    value = JSON.parse(trimmed.replace(jsonValue, (one) => (one.startsWith('"') ? one : `"${one}"`)))
+    value = JSON.parse(trimmed.replace(jsonValue, (one) => (/^"|:$/.test(one) ? one : `"${one}"`)))
   } catch {
     return undefined
   }
@@ -165,12 +168,10 @@ export function idsOfJson(text: string, nowMs: number): string[] | undefined {
  */
 function* textsIn(value: unknown, isId: boolean): Generator<[text: string, isId: boolean]> {
   const left: [unknown, boolean][] = [[value, isId]]
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const [one, isId] = next
+  while (left.length > 0) {
+    const [one, isId] = left.pop() as [unknown, boolean]
     if (typeof one !== 'object' || one === null) yield [bare(plain(String(one))), isId]
-    else {
-      const isList = Array.isArray(one)
-      for (const [name, inner] of Object.entries(one).reverse()) left.push([inner, isList ? isId : idName.test(name)])
-    }
+    else if (Array.isArray(one)) for (const inner of one.reverse()) left.push([inner, isId])
+    else for (const [name, inner] of Object.entries(one).reverse()) left.push([inner, idName.test(name)])
   }
 }

@@ -248,18 +248,23 @@ describeWith(['mysql'], "Leaf's table", () => {
       expect(await maxIdOf(tag)).toBe(2n ** 60n + 124n)
     })
 
+    /** Makes a store that has taken a segment, and gives its only connection to other code. */
+    async function ofOneConnection(tag: string) {
+      const options = { connectionLimit: 1, ...(client === 'mariadb' && { noControlAfterUse: true }) }
+      const pool = poolOf(client, options)
+      const connections = ('promise' in pool ? pool.promise() : pool) as never as Admin
+      const store = leafAllocStore(pool)
+      await store.takeSegment(tag)
+      return { store, forgotten: await connections.getConnection() }
+    }
+
     it('stays in its database after USE', async () => {
       const other = `other_${client.replace(' ', '_')}`
       await admin.query(`CREATE DATABASE ${other}`)
       await makeLeafTable(admin, `${other}.leaf_alloc`)
       const tag = await rowOf()
       await admin.query(`INSERT INTO ${other}.leaf_alloc SELECT * FROM leaf_alloc WHERE biz_tag = '${tag}'`)
-      const options = { connectionLimit: 1, ...(client === 'mariadb' && { noControlAfterUse: true }) }
-      const pool = poolOf(client, options)
-      const connections = ('promise' in pool ? pool.promise() : pool) as never as Admin
-      const store = leafAllocStore(pool)
-      await store.takeSegment(tag)
-      const forgotten = await connections.getConnection()
+      const { store, forgotten } = await ofOneConnection(tag)
       await forgotten.query(`USE ${other}`)
       await forgotten.release()
       expect((await store.takeSegment(tag)).first).toBe(101n)
@@ -268,12 +273,7 @@ describeWith(['mysql'], "Leaf's table", () => {
 
     it('takes nothing within a transaction that was left open, and does not commit the transaction', async () => {
       const tag = await rowOf()
-      const options = { connectionLimit: 1, ...(client === 'mariadb' && { noControlAfterUse: true }) }
-      const pool = poolOf(client, options)
-      const connections = ('promise' in pool ? pool.promise() : pool) as never as Admin
-      const store = leafAllocStore(pool)
-      await store.takeSegment(tag)
-      const forgotten = await connections.getConnection()
+      const { store, forgotten } = await ofOneConnection(tag)
       await forgotten.query('BEGIN')
       await forgotten.query(`UPDATE leaf_alloc SET description = 'not to be kept' WHERE biz_tag = '${tag}'`)
       await forgotten.release()

@@ -274,6 +274,11 @@ describe('of a table', () => {
   })
 })
 
+it('a number in the place of a name is no JSON', () => {
+  expect(idsOfJson(`{${a}: {"id": ${b}}}`, nowMs)).toBeUndefined()
+  expect(listOf(`{${a}: {"id": ${b}}}`).ids).toEqual([a, b])
+})
+
 it.each([
   ['-6917529027641081857', ['-6917529027641081857']],
   [`${a}.0`, [`${a}.0`]],
@@ -287,6 +292,7 @@ it.each([
   ['brackets', () => partsOf(`${')'.repeat(500_000)}a`, nowMs)],
   ['blanks in JSON', () => idsOfJson(`[${' '.repeat(500_000)}x]`, nowMs)],
   ['quotes in a text of JSON', () => idsOfJson(`["${'\\"'.repeat(400_000)}\\`, nowMs)],
+  ['digits of a name', () => idsOfJson(`{${'1'.repeat(500_000)}:1}`, nowMs)],
   ['nested lists', () => idsOfJson('['.repeat(50_000) + ']'.repeat(50_000), nowMs)],
 ])('half a million %s are read in a moment', (_, read) => {
   expect(read()?.length).not.toBe(0)

@@ -142,7 +142,8 @@ export function sealNode({ handle, layout }: ResolvedLease, view: LeaseView): nu
       const core = openUnasked(engine, spec)
       const word = core.raise({ floor: firstSlot(view.ceiling, bits) })
       core.close()
-      // Below the floor, no id was made: nothing has moved the word, or only the beginning of a history.
+      // The word is below the floor if no id was made: nothing has moved it, or only the opening of a
+      // history.
       return Math.max(view.floor, Number((word - 1n) >> BigInt(bits)) + 1)
     })
     forgetKey(spec.key)

@@ -54,7 +54,7 @@ const service: Client = {
     try {
       return await opened(serviceStore(options))
     } catch (error) {
-      // Only this error means that the store of the service may forget.
+      // The error about `durable` alone means that the store of the service may forget.
       if (Object(error).option !== 'durable') throw error
       return opened(serviceStore({ ...options, durable: false }))
     }

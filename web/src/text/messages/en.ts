@@ -62,7 +62,7 @@ export const en = {
   verdictLikeliest:
     'An id does not say which layout made it. {count} layouts make sense. The likeliest, {layout}, is shown as a guess. Alt and a number choose another row.',
   verdictChosen: 'You chose {layout}. The other rows show what the ids would be in other layouts.',
-  verdictTold: 'The text says that it is of {layout}. The other rows show what it would be in other layouts.',
+  verdictTold: 'The text says that it is of {layout}. The other rows show it in other layouts.',
   verdictNone:
     'No layout known here makes sense of it. If another system made it, give its epoch above, or describe its fields under Design.',
   idsThatFit: 'Ids that make sense',
@@ -125,7 +125,7 @@ export const en = {
   gapAt: '{gap}, before id {at}',
 
   timeOptional: 'Time (optional)',
-  timeHint: 'Empty means now. Otherwise a day, a time in ISO form (UTC without an offset), or milliseconds since 1970.',
+  timeHint: 'Empty means now. Otherwise a day, an ISO time (UTC without an offset), or milliseconds since 1970.',
   timeIs: 'That is {time}.',
   count: 'How many',
   countHint: '1 to {last}',
@@ -139,7 +139,7 @@ export const en = {
   promise:
     'Until it is closed, this page never makes two equal ids of one layout, epoch and node, even if the clock is set back or a time is typed twice.',
   promiseNot:
-    'The page does not know other generators. Another tab, another device, or a service with the same layout, epoch and node can make the same ids. Ids with a typed time are for tests and range queries. For ids that are stored, use a service whose node is its own.',
+    'The page does not know other generators. Another tab, another device, or a service with the same layout, epoch and node can make the same ids. Ids with a typed time are for tests and range queries. For stored ids, use a service with a node of its own.',
 
   startFrom: 'Begin with',
   startChoose: 'Choose a known layout',
